@@ -1,0 +1,201 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/devplane/internal/controlplane"
+	"github.com/berthdev/berth/devplane/internal/nodefile"
+	"github.com/berthdev/berth/devplane/internal/realnode"
+	"github.com/berthdev/berth/devplane/internal/supervise"
+)
+
+// Fault is something to break.
+type Fault struct {
+	// Kind is kill, start, pause, resume or compact.
+	Kind string `json:"kind"`
+	// Part is a part's name, its short name (apiserver, scheduler, controller-manager) or
+	// node/NAME. compact has none.
+	Part string `json:"part,omitempty"`
+	// For is how long the part stays down (kill) or stopped (pause) before it is started or
+	// resumed again; 0 with Hold unset means at once (kill only).
+	For time.Duration `json:"for,omitempty"`
+	// Hold leaves the part as the fault made it until start or resume.
+	Hold bool `json:"hold,omitempty"`
+}
+
+// Kinds are the kinds of faults.
+var Kinds = []string{"kill", "start", "pause", "resume", "compact"}
+
+// victim is what a fault can do to one part.
+type victim struct {
+	kill   func() error
+	start  func() error
+	pause  func() error
+	resume func() error
+}
+
+// Break carries out a fault and returns when its first half is done: the part is dead or stopped.
+// What follows after For happens in the background, unless For is 0: then the part is back, and
+// if it is the API server, ready.
+func (p *Plane) Break(ctx context.Context, f Fault) error {
+	if f.Kind == "compact" {
+		return p.compact(ctx)
+	}
+	v, err := p.victim(f.Part)
+	if err != nil {
+		return err
+	}
+	var first, second func() error
+	switch f.Kind {
+	case "kill":
+		first, second = v.kill, v.start
+	case "pause":
+		if f.For == 0 && !f.Hold {
+			return fmt.Errorf("pause needs a time (--for 10s) or --hold")
+		}
+		first, second = v.pause, v.resume
+	case "start":
+		first = v.start
+	case "resume":
+		first = v.resume
+	default:
+		return fmt.Errorf("unknown fault %q; known are %s", f.Kind, strings.Join(Kinds, ", "))
+	}
+	if first == nil {
+		return fmt.Errorf("%s can't be done to %s: pause the part %s, or kill the node", f.Kind, f.Part, NodesPart)
+	}
+	if err := first(); err != nil {
+		return err
+	}
+	p.say(fmt.Sprintf("fault: %s %s", f.Kind, f.Part))
+	if second == nil || f.Hold {
+		return p.settled(ctx, f)
+	}
+	if f.For > 0 {
+		time.AfterFunc(f.For, func() {
+			if err := second(); err != nil {
+				p.say(fmt.Sprintf("fault: %s did not come back: %v", f.Part, err))
+			}
+		})
+		return nil
+	}
+	if err := second(); err != nil {
+		return err
+	}
+	return p.settled(ctx, f)
+}
+
+// settled waits for the API server where a fault has just given it back.
+func (p *Plane) settled(ctx context.Context, f Fault) error {
+	if f.Hold || fullName(f.Part) != controlplane.APIServer {
+		return nil
+	}
+	return p.cp.WaitAPIServer(ctx)
+}
+
+func fullName(part string) string {
+	switch part {
+	case "apiserver", "scheduler", "controller-manager":
+		return "kube-" + part
+	}
+	return part
+}
+
+func (p *Plane) victim(name string) (victim, error) {
+	if node, ok := strings.CutPrefix(name, "node/"); ok {
+		return p.nodeVictim(node)
+	}
+	part := p.part(fullName(name))
+	if part == nil {
+		return victim{}, fmt.Errorf("no part %q; there are %s", name, strings.Join(p.names(), ", "))
+	}
+	return victim{
+		kill:  func() error { part.Kill(); return nil },
+		start: part.Start, pause: part.Pause, resume: part.Resume,
+	}, nil
+}
+
+func (p *Plane) part(name string) *supervise.Part {
+	for _, part := range p.parts {
+		if part.Name() == name {
+			return part
+		}
+	}
+	return nil
+}
+
+func (p *Plane) names() []string {
+	var names []string
+	for _, part := range p.parts {
+		names = append(names, part.Name())
+	}
+	for _, n := range p.opts.Nodes {
+		names = append(names, "node/"+n.Name)
+	}
+	return names
+}
+
+func (p *Plane) nodeVictim(name string) (victim, error) {
+	i := slices.IndexFunc(p.opts.Nodes, func(n nodefile.Node) bool { return n.Name == name })
+	if i < 0 {
+		return victim{}, fmt.Errorf("no node %q; there are %s", name, strings.Join(p.names(), ", "))
+	}
+	if p.opts.Nodes[i].Kind != nodefile.Real {
+		return victim{
+			kill:  func() error { return p.tellNodes(name, "kill") },
+			start: func() error { return p.tellNodes(name, "start") },
+		}, nil
+	}
+	r := slices.IndexFunc(p.real, func(n *realnode.Node) bool { return n.Name == name })
+	node, containerd, kubelet := p.real[r], p.part("containerd-"+name), p.part("kubelet-"+name)
+	return victim{
+		kill: func() error {
+			kubelet.Kill()
+			containerd.Kill()
+			node.Kill()
+			return nil
+		},
+		start: func() error {
+			if err := containerd.Start(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), p.opts.Timeout)
+			defer cancel()
+			if err := node.WaitContainerd(ctx); err != nil {
+				return err
+			}
+			return kubelet.Start()
+		},
+		pause:  func() error { return firstError(kubelet.Pause(), containerd.Pause()) },
+		resume: func() error { return firstError(containerd.Resume(), kubelet.Resume()) },
+	}, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellNodes asks the nodes process to kill or start one of its nodes.
+func (p *Plane) tellNodes(node, verb string) error {
+	return post(p.nodesSocket(), "/nodes/"+node+"/"+verb, nil)
+}
+
+func unixClient(socket string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+	}}
+}
