@@ -1,0 +1,4 @@
+// Package lifecycle tests what only whole devplanes show: that they end without a trace however
+// they end, that two of them don't meet, that faults break what they name and nothing more, and
+// what the commands say when something is wrong.
+package lifecycle
