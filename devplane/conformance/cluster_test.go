@@ -163,9 +163,11 @@ func TestRBACAndAudit(t *testing.T) {
 	client, user := as(t, ns, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "create"}})
 	ctx := devplanetest.Context(t)
 	pod := podOf(t, `spec: {containers: [{name: step, command: ["true"]}]}`, process)
-	if _, err := client.CoreV1().Pods(ns).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	// The authoriser learns of a new binding by a watch.
+	devplanetest.Eventually(t, "the Role lets create", func() bool {
+		_, err := client.CoreV1().Pods(ns).Create(ctx, pod, metav1.CreateOptions{})
+		return err == nil
+	})
 	if err := client.CoreV1().Pods(ns).Delete(ctx, "pod", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("delete without the right: %v; want 403", err)
 	}
@@ -202,6 +204,27 @@ func audit(t *testing.T) []auditv1.Event {
 		}
 	}
 	return events
+}
+
+// The parts of devplane itself ask for nothing that they have no right to.
+func TestOwnRights(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Namespace(t)
+	cluster.Create(t, ns, podOf(t, `spec: {containers: [{name: step, command: ["true"]}]}`, process))
+	cluster.Pod(t, ns, "pod", devplanetest.Ended)
+	seen := false
+	for _, e := range audit(t) {
+		if !strings.HasPrefix(e.User.Username, "devplane:") {
+			continue
+		}
+		seen = true
+		if e.Annotations["authorization.k8s.io/decision"] == "forbid" {
+			t.Errorf("%s may not %s %s", e.User.Username, e.Verb, e.RequestURI)
+		}
+	}
+	if !seen {
+		t.Error("no request of devplane's own parts was found")
+	}
 }
 
 func TestFlowControlHeaders(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // both runs a test on either kind of node.
 func both(t *testing.T, test func(t *testing.T, kind string)) {
 	t.Parallel()
-	for _, kind := range []string{real, process} {
+	for _, kind := range devplanetest.Kinds() {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			test(t, kind)
@@ -37,6 +37,9 @@ spec:
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
+			if kind == real {
+				devplanetest.NeedReal(t)
+			}
 			ns := cluster.Namespace(t)
 			cluster.Create(t, ns, podOf(t, text, kind))
 			pod := cluster.Pod(t, ns, "pod", devplanetest.Ended)
@@ -49,6 +52,7 @@ spec:
 // The kernel kills a child; the container goes on and exits 0, and is OOMKilled all the same.
 func TestOOMOfAChild(t *testing.T) {
 	t.Parallel()
+	devplanetest.NeedReal(t)
 	ns := cluster.Namespace(t)
 	cluster.Create(t, ns, podOf(t, `
 spec:
@@ -61,6 +65,7 @@ spec:
 
 func TestEvictedForEphemeralStorage(t *testing.T) {
 	t.Parallel()
+	devplanetest.NeedReal(t)
 	ns := cluster.Namespace(t)
 	cluster.Create(t, ns, podOf(t, `
 spec:
@@ -76,11 +81,13 @@ spec:
 	}
 }
 
-// deleted deletes a running pod and returns the last status it had.
-func deleted(t *testing.T, kind, command string, grace int64) *corev1.Pod {
+// deleted deletes a running pod and returns the last status it had, and when its grace was to
+// end. That is what the first event with a deletionTimestamp says; the node's own deletion, once
+// all is over, sets it anew.
+func deleted(t *testing.T, kind, command string, grace int64) (pod *corev1.Pod, due time.Time) {
 	t.Helper()
 	ns := cluster.Namespace(t)
-	pod := podOf(t, `
+	pod = podOf(t, `
 spec:
   containers:
   - {name: step, command: [sh, -c, COMMAND]}`, kind)
@@ -96,28 +103,29 @@ spec:
 	if _, err := stream.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	err = cluster.Client.CoreV1().Pods(ns).Delete(devplanetest.Context(t), "pod",
-		metav1.DeleteOptions{GracePeriodSeconds: &grace, Preconditions: metav1.NewUIDPreconditions(string(ready.UID))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cluster.Pod(t, ns, "pod", func(p *corev1.Pod) bool { return p == nil })
+	opts := metav1.DeleteOptions{GracePeriodSeconds: &grace, Preconditions: metav1.NewUIDPreconditions(string(ready.UID))}
+	pod = cluster.DeletePod(t, ns, "pod", opts, func(p *corev1.Pod) {
+		if due.IsZero() {
+			due = p.DeletionTimestamp.Time
+		}
+	})
+	return pod, due
 }
 
 func TestDeleteTrapped(t *testing.T) {
 	both(t, func(t *testing.T, kind string) {
-		pod := deleted(t, kind, "trap 'exit 5' TERM; echo set; while :; do sleep 0.1; done", 30)
+		pod, _ := deleted(t, kind, "trap 'exit 5' TERM; echo set; while :; do sleep 0.1; done", 30)
 		exit(t, pod, "step", 5, "Error")
 	})
 }
 
 func TestDeleteIgnored(t *testing.T) {
 	both(t, func(t *testing.T, kind string) {
-		pod := deleted(t, kind, "trap '' TERM; echo set; while :; do sleep 0.1; done", 2)
+		pod, due := deleted(t, kind, "trap '' TERM; echo set; while :; do sleep 0.1; done", 2)
 		end := exit(t, pod, "step", 137, "Error")
-		// deletionTimestamp is when the grace ends; times in statuses are whole seconds.
-		if end.FinishedAt.Time.Before(pod.DeletionTimestamp.Add(-time.Second)) {
-			t.Errorf("killed at %s, before its grace ended at %s", end.FinishedAt, pod.DeletionTimestamp)
+		// Times in statuses are whole seconds.
+		if end.FinishedAt.Time.Before(due.Add(-time.Second)) {
+			t.Errorf("killed at %s, before its grace ended at %s", end.FinishedAt, due)
 		}
 	})
 }
@@ -133,12 +141,13 @@ spec:
     command: [sh, -c, "echo ran > /dev/termination-log"]
     env: [{name: LATE, valueFrom: {configMapKeyRef: {name: late, key: key}}}]`, kind))
 		cluster.Pod(t, ns, "pod", devplanetest.Waiting("CreateContainerConfigError"))
-		ctx := devplanetest.Context(t)
-		if err := cluster.Client.CoreV1().Pods(ns).Delete(ctx, "pod", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		make1(t, ns, "kind: ConfigMap\nmetadata: {name: late}\ndata: {key: value}")
-		last := cluster.Pod(t, ns, "pod", func(p *corev1.Pod) bool { return p == nil })
+		late := false
+		last := cluster.DeletePod(t, ns, "pod", metav1.DeleteOptions{}, func(*corev1.Pod) {
+			if !late { // now it could start
+				late = true
+				make1(t, ns, "kind: ConfigMap\nmetadata: {name: late}\ndata: {key: value}")
+			}
+		})
 		for _, s := range last.Status.ContainerStatuses {
 			if s.State.Running != nil || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() {
 				t.Errorf("the container started: %+v", s.State)

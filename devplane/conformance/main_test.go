@@ -28,7 +28,7 @@ pools:
 `
 
 func TestMain(m *testing.M) {
-	devplanetest.Main(m, &cluster, nodes, "--require-real")
+	devplanetest.Main(m, &cluster, nodes)
 }
 
 const (

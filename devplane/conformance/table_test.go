@@ -439,12 +439,11 @@ func TestTable(t *testing.T) {
 				t.Parallel()
 				statuses := map[string]any{}
 				t.Run("both", func(t *testing.T) {
-					for _, kind := range []string{real, process} {
-						status := r.run(t, kind)
-						statuses[kind] = status
+					for _, kind := range devplanetest.Kinds() {
+						statuses[kind] = r.run(t, kind)
 					}
 				})
-				if t.Failed() {
+				if t.Failed() || statuses[real] == nil {
 					return
 				}
 				a, b := accept(statuses[real], used), accept(statuses[process], used)
@@ -454,7 +453,9 @@ func TestTable(t *testing.T) {
 			})
 		}
 	})
-	used.checkAll(t)
+	if devplanetest.CanReal() {
+		used.checkAll(t)
+	}
 }
 
 // run runs the row's pod on a kind of node and returns its status as it was at the end.

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,26 @@ func moduleRoot() (string, error) {
 		}
 	}
 	return "", err
+}
+
+// CanReal reports whether this machine must have real nodes: it is Linux, and the tests run as
+// root. Elsewhere what needs one is left out, and only there.
+func CanReal() bool { return runtime.GOOS == "linux" && os.Geteuid() == 0 }
+
+// NeedReal leaves a test out where there are no real nodes.
+func NeedReal(t testing.TB) {
+	t.Helper()
+	if !CanReal() {
+		t.Skip("real nodes need root on Linux")
+	}
+}
+
+// Kinds are the kinds of node that run containers here.
+func Kinds() []string {
+	if CanReal() {
+		return []string{"real", "process"}
+	}
+	return []string{"process"}
 }
 
 // Cluster is a running devplane.
@@ -109,7 +130,11 @@ func Start(dir, nodes string, flags ...string) (*Cluster, error) {
 		return nil, err
 	}
 	file.Close()
-	cmd := exec.Command(binary, append([]string{"up", "--lifeline", "--dir", dir, "--nodes", file.Name()}, flags...)...)
+	args := []string{"up", "--lifeline", "--dir", dir, "--nodes", file.Name()}
+	if CanReal() {
+		args = append(args, "--require-real") // process nodes in their place would prove nothing
+	}
+	cmd := exec.Command(binary, append(args, flags...)...)
 	return StartCommand(cmd, dir)
 }
 
@@ -200,6 +225,7 @@ func Main(m *testing.M, cluster **Cluster, nodes string, flags ...string) {
 			return 0, err
 		}
 		*cluster = c
+		fmt.Fprint(os.Stderr, c.Said()) // how long the start took
 		code := m.Run()
 		return code, c.Stop()
 	}()

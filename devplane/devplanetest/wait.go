@@ -140,6 +140,26 @@ func (c *Cluster) Create(t testing.TB, namespace string, pod *corev1.Pod) *corev
 	return created
 }
 
+// DeletePod deletes a pod and follows it until it is gone. It returns the last version there was;
+// each, if not nil, is shown every version that has a deletionTimestamp. The watch is there before
+// the deletion, so that a quick end is not missed.
+func (c *Cluster) DeletePod(t testing.TB, namespace, name string, opts metav1.DeleteOptions, each func(*corev1.Pod)) *corev1.Pod {
+	t.Helper()
+	asked := false
+	return c.Pod(t, namespace, name, func(p *corev1.Pod) bool {
+		if !asked {
+			asked = true
+			if err := c.Client.CoreV1().Pods(namespace).Delete(Context(t), name, opts); err != nil {
+				t.Errorf("delete pod %s: %v", name, err)
+			}
+		}
+		if p != nil && p.DeletionTimestamp != nil && each != nil {
+			each(p)
+		}
+		return p == nil
+	})
+}
+
 // Logs reads a container's log through the API server.
 func (c *Cluster) Logs(t testing.TB, namespace, pod string, opts corev1.PodLogOptions) string {
 	t.Helper()

@@ -1,3 +1,5 @@
+//go:build linux
+
 package lifecycle
 
 import (
@@ -47,7 +49,7 @@ pools:
 - {name: real, kind: real}
 - {name: process, kind: process}
 - {name: scale, kind: scale, count: 100, run_for: 100ms, capacity: {pods: "10"}}
-`, "--node-grace", "8s", "--require-real")
+`, "--node-grace", "8s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,10 @@ pools:
 		{"scheduler held down", schedulerDown},
 		{"a part that dies by itself", crash},
 		{"process node killed", func(t *testing.T, c *devplanetest.Cluster) { nodeKilled(t, c, "process") }},
-		{"real node killed", func(t *testing.T, c *devplanetest.Cluster) { nodeKilled(t, c, "real") }},
+		{"real node killed", func(t *testing.T, c *devplanetest.Cluster) {
+			devplanetest.NeedReal(t)
+			nodeKilled(t, c, "real")
+		}},
 		{"names", names},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.test(t, c) })

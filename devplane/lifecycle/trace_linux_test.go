@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 const victimKey = "DEVPLANE_TEST_VICTIM"
 
 func victim(dir string) int {
-	c, err := devplanetest.Start(dir, mixed, "--require-real")
+	c, err := devplanetest.Start(dir, mixed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -89,7 +89,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "a folder, with: a name")
-			c, err := devplanetest.Start(dir, mixed, "--require-real")
+			c, err := devplanetest.Start(dir, mixed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,13 +151,14 @@ func occupy(t *testing.T, c *devplanetest.Cluster) string {
 	if _, err := c.Client.CoreV1().PersistentVolumeClaims("default").Create(ctx, claim, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"real", "process", "scale"} {
+	kinds := append(devplanetest.Kinds(), "scale")
+	for _, kind := range kinds {
 		c.Create(t, "default", sleeper(kind, kind, mark))
 	}
-	for _, kind := range []string{"real", "process", "scale"} {
+	for _, kind := range kinds {
 		c.Pod(t, "default", kind, func(p *corev1.Pod) bool { return p != nil && p.Status.Phase == corev1.PodRunning })
 	}
-	if len(processes(mark)) < 2 {
+	if len(processes(mark)) < len(kinds)-1 {
 		t.Fatalf("no process has %s in its command line: the check below would prove nothing", mark)
 	}
 	return mark

@@ -102,7 +102,7 @@ func nodes(args []string) int {
 }
 
 func runNodes(ctx context.Context, cfg plane.NodesConfig) error {
-	rest, err := clientcmd.BuildConfigFromFlags("", cfg.Agent.Kubeconfig)
+	rest, err := clientcmd.BuildConfigFromFlags("", cfg.Volumes.Kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func runNodes(ctx context.Context, cfg plane.NodesConfig) error {
 	defer cancel()
 	ended := make(chan error, 2)
 	go func() {
-		p := volumes.Provisioner{Name: controlplane.Provisioner, Dir: cfg.Volumes, Client: client}
+		p := volumes.Provisioner{Name: controlplane.Provisioner, Dir: cfg.Volumes.Dir, Client: client}
 		ended <- p.Run(ctx)
 	}()
 	go func() { ended <- agent.Run(ctx, cfg.Agent) }()

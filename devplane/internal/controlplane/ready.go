@@ -85,9 +85,11 @@ func (p *Plane) WaitControllers(ctx context.Context) error {
 	})
 }
 
-// NodesUser is the identity of the process that stands for all process and scale nodes and that
-// provisions volumes.
-const NodesUser = "devplane:nodes"
+// NodesUser is the identity of all process and scale nodes, VolumesUser that of the provisioner.
+const (
+	NodesUser   = "devplane:nodes"
+	VolumesUser = "devplane:volumes"
+)
 
 // StorageClass is the default class: claims become folders of this machine.
 const StorageClass = "devplane"
@@ -115,6 +117,7 @@ func (p *Plane) Bootstrap(ctx context.Context) error {
 		rules      []rbacv1.PolicyRule
 	}{
 		{NodesUser, NodesUser, nodesRules},
+		{VolumesUser, VolumesUser, volumesRules},
 		// The API server is no administrator to a kubelet: this is what reading logs, exec and
 		// port-forward need.
 		{KubeletClient, KubeletClient, []rbacv1.PolicyRule{{APIGroups: []string{""}, Verbs: []string{"*"},
@@ -136,20 +139,25 @@ func (p *Plane) Bootstrap(ctx context.Context) error {
 	return nil
 }
 
+// nodesRules are what the agent uses and no more; list is client-go's fallback for servers
+// without streaming lists.
 var nodesRules = []rbacv1.PolicyRule{
-	rule("", "nodes", "get", "list", "watch", "create", "update", "patch"),
-	rule("", "nodes/status", "update", "patch"),
-	rule("coordination.k8s.io", "leases", "get", "create", "update", "patch"),
-	rule("", "pods", "get", "list", "watch", "delete"),
+	rule("", "nodes", "get", "list", "watch", "create", "patch"),
+	rule("", "nodes/status", "patch"),
+	rule("coordination.k8s.io", "leases", "get", "create", "update"),
+	rule("", "pods", "list", "watch", "delete"),
 	rule("", "pods/status", "patch"),
+	rule("", "events", "create", "patch"),
 	rule("", "secrets", "get"),
 	rule("", "configmaps", "get"),
+	rule("", "persistentvolumeclaims", "get"),
+	rule("", "persistentvolumes", "get"),
 	rule("", "serviceaccounts/token", "create"),
-	rule("", "persistentvolumeclaims", "get", "list", "watch"),
-	rule("", "persistentvolumes", "get", "list", "watch", "create", "delete", "patch", "update"),
-	rule("storage.k8s.io", "storageclasses", "get", "list", "watch"),
-	rule("", "events", "create", "patch", "update"),
-	rule("events.k8s.io", "events", "create", "patch", "update"),
+}
+
+var volumesRules = []rbacv1.PolicyRule{
+	rule("", "persistentvolumeclaims", "list", "watch"),
+	rule("", "persistentvolumes", "list", "watch", "create", "delete"),
 }
 
 func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {

@@ -41,7 +41,6 @@ const (
 	portAPIServer = iota
 	portEtcd
 	portEtcdPeer
-	portNodes
 )
 
 // Instance is one devplane. Its zero value is not usable; see Create and Load.
@@ -213,7 +212,7 @@ func (in *Instance) Kubeconfig() string { return in.Path("kubeconfig") }
 
 func (in *Instance) port(offset int) int { return firstPort + in.Slot*slotPorts + offset }
 
-// APIServer, Etcd, EtcdPeer and NodesPort are the ports on 127.0.0.1.
+// APIServer is the API server's port on 127.0.0.1.
 func (in *Instance) APIServer() int { return in.port(portAPIServer) }
 
 // Etcd is the port for etcd's clients.
@@ -221,9 +220,6 @@ func (in *Instance) Etcd() int { return in.port(portEtcd) }
 
 // EtcdPeer is the port for etcd's peers, of which there are none.
 func (in *Instance) EtcdPeer() int { return in.port(portEtcdPeer) }
-
-// NodesPort is where the process and scale nodes answer as kubelets.
-func (in *Instance) NodesPort() int { return in.port(portNodes) }
 
 // Addresses of real nodes come from 198.18.0.0/15, which RFC 2544 reserves for tests inside a
 // device: no real network has it. A slot has a /24 of it, a real node a /26 of that.

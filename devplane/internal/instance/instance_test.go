@@ -38,7 +38,7 @@ func TestTwoShareNothing(t *testing.T) {
 	}
 	ports := map[int]bool{}
 	for _, in := range []*Instance{a, b} {
-		for _, p := range []int{in.APIServer(), in.Etcd(), in.EtcdPeer(), in.NodesPort()} {
+		for _, p := range []int{in.APIServer(), in.Etcd(), in.EtcdPeer()} {
 			if ports[p] || p < firstPort || p >= 32768 {
 				t.Errorf("port %d is shared, or the kernel's to give away", p)
 			}

@@ -186,6 +186,10 @@ func (p *Plane) startNodes(ctx context.Context, cancel context.CancelCauseFunc) 
 	if err != nil {
 		return err
 	}
+	volumes, err := p.cp.Identity("volumes", controlplane.VolumesUser)
+	if err != nil {
+		return err
+	}
 	serving, err := p.cp.CA.Issue("nodes-serving", pki.Subject{Name: controlplane.NodesUser, Hosts: []string{"127.0.0.1"}})
 	if err != nil {
 		return err
@@ -195,9 +199,10 @@ func (p *Plane) startNodes(ctx context.Context, cancel context.CancelCauseFunc) 
 			Kubeconfig: kubeconfig, Dir: filepath.Join(p.in.NodesDir(), "agent"), Shim: p.tools.Shim,
 			ClientCAFile: p.cp.CA.File(), CertFile: serving.Cert, KeyFile: serving.Key,
 			Address: "127.0.0.1", Control: p.nodesSocket(),
-			LeaseDuration: max(p.opts.NodeGrace/2, 4*time.Second), HeartbeatEvery: max(p.opts.NodeGrace/8, time.Second),
+			// Renewed four times before a node counts as lost: a busy machine is late.
+			LeaseDuration: p.opts.NodeGrace, HeartbeatEvery: p.opts.NodeGrace / 4,
 		},
-		Volumes: p.in.Path("volumes"),
+		Volumes: VolumesConfig{Kubeconfig: volumes, Dir: p.in.Path("volumes")},
 	}
 	for _, n := range p.opts.Nodes {
 		if n.Kind != nodefile.Real {
@@ -220,8 +225,14 @@ func (p *Plane) startNodes(ctx context.Context, cancel context.CancelCauseFunc) 
 
 // NodesConfig is what the nodes process reads.
 type NodesConfig struct {
-	Agent   agent.Config `json:"agent"`
-	Volumes string       `json:"volumes"` // folder for the volumes of claims
+	Agent   agent.Config  `json:"agent"`
+	Volumes VolumesConfig `json:"volumes"`
+}
+
+// VolumesConfig is for the provisioner.
+type VolumesConfig struct {
+	Kubeconfig string `json:"kubeconfig"`
+	Dir        string `json:"dir"` // holds a folder for each volume
 }
 
 func (p *Plane) nodesSocket() string { return filepath.Join(p.in.RunDir(), "nodes.sock") }

@@ -143,11 +143,13 @@ func TestStatus(t *testing.T) {
 		{never, "side:s=up main:m=0", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
 		{never, "side:s=137 main:m=0", true, "Succeeded !Sandbox(PodSandboxNotReady) Init(PodCompleted) !Ready(PodCompleted)"},
 		{always, "side:s=back/1 main:m=up", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
+		{always, "side:s=begun main:m=up", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
 		// Between two runs a pod is running.
 		{always, "main:m=back/1", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
 		{always, "main:m=0", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
 		{onFailure, "main:m=back/1 main:n=0", false, "Running Sandbox Init !Ready(ContainersNotReady)"},
 		{always, "main:m=0", true, "Succeeded !Sandbox(PodSandboxNotReady) Init(PodCompleted) !Ready(PodCompleted)"},
+		{always, "main:m=back/0", true, "Failed !Sandbox(PodSandboxNotReady) Init !Ready(PodFailed) m lost"},
 		// What ended without an end of its own failed, but not what the pod never came to.
 		{never, "main:m=wait", true, "Failed !Sandbox(PodSandboxNotReady) Init !Ready(ContainersNotReady) m lost"},
 		{never, "init:i=wait main:m=wait", true, "Failed !Sandbox(PodSandboxNotReady) !Init(ContainersNotInitialized) !Ready(ContainersNotReady) i lost"},

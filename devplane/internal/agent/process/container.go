@@ -195,7 +195,6 @@ func (p *podRun) end(c *corev1.Container, x *run) *corev1.ContainerStateTerminat
 		end.Reason = "Completed"
 	}
 	end.Message = terminationMessage(context.Background(), c, x.at, code)
-	os.Remove(x.at.message)
 	return end
 }
 

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,53 @@ func parseRecords(t *testing.T, words string) []*record {
 		rs = append(rs, r)
 	}
 	return rs
+}
+
+func TestContainerStatus(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyOnFailure}}
+	last := &corev1.ContainerStateTerminated{ExitCode: 4}
+	for _, c := range []struct {
+		name   string
+		r      record
+		ending bool
+		want   string
+	}{
+		{"not begun", record{}, false, "waiting"},
+		{"ready", record{state: running, started: true, ready: true}, false, "running started ready"},
+		{"not ready", record{state: running, started: true}, false, "running started"},
+		{"an init container is never ready while it runs", record{init: true, state: running, started: true, ready: true}, false, "running started"},
+		{"an init container is ready when it is through", record{init: true, state: exited, term: &corev1.ContainerStateTerminated{}}, false, "exit 0 ready"},
+		{"failed, to be restarted at once", record{state: exited, term: last}, false, "exit 4"},
+		{"failed, to be restarted later", record{state: exited, term: last, next: noon.Add(time.Second)}, false, "CrashLoopBackOff after 4"},
+		{"failed, in a pod that ends", record{state: exited, term: last, next: noon.Add(time.Second)}, true, "exit 4"},
+		{"succeeded, never to be restarted", record{state: exited, term: &corev1.ContainerStateTerminated{}, next: noon.Add(time.Second)}, false, "exit 0"},
+		{"can't be restarted", record{state: exited, term: last, why: &notStarted{reason: "ErrImagePull"}}, false, "ErrImagePull after 4"},
+		{"running again", record{state: running, started: true, ready: true, last: last}, false, "running started ready after 4"},
+	} {
+		c.r.c = &corev1.Container{Name: "c"}
+		s := c.r.status(pod, c.ending, noon)
+		got := "waiting"
+		switch {
+		case s.State.Running != nil:
+			got = "running"
+		case s.State.Terminated != nil:
+			got = fmt.Sprint("exit ", s.State.Terminated.ExitCode)
+		case s.State.Waiting != nil:
+			got = s.State.Waiting.Reason
+		}
+		if *s.Started {
+			got += " started"
+		}
+		if s.Ready {
+			got += " ready"
+		}
+		if l := s.LastTerminationState.Terminated; l != nil {
+			got += fmt.Sprint(" after ", l.ExitCode)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
 }
 
 func TestBackOff(t *testing.T) {

@@ -123,6 +123,13 @@ func TestDeletion(t *testing.T) {
 			t.Errorf("events: %q", x.events)
 		}
 	})
+	t.Run("there is always time for SIGTERM", func(t *testing.T) {
+		t.Parallel()
+		x := try(t, newPod(sh("main", `trap 'exit 5' TERM; echo up; while :; do sleep 0.01; done`)))
+		x.awaitLog("main", "up")
+		x.ctl.Stop(0)
+		x.expect("main", 5, "Error")
+	})
 	t.Run("a pod that waits never starts", func(t *testing.T) {
 		t.Parallel()
 		pod := newPod(sh("main", "exit 0", func(c *corev1.Container) { c.Image = "devplane.invalid/hang" }))
@@ -157,8 +164,8 @@ func TestInitContainersAndSidecars(t *testing.T) {
 	t.Parallel()
 	pod := newPod(sh("main", `cat /d/order; test -e /d/ready && echo after the probe`, mounted("d", "/d")))
 	pod.Spec.Volumes = []corev1.Volume{emptyDir("d")}
-	first := sidecar(sh("first", `trap 'echo first ends; exit 1' TERM; echo first >> /d/order; while :; do sleep 0.01; done`, mounted("d", "/d")))
-	second := sidecar(sh("second", `trap 'echo second ends; exit 1' TERM; echo second >> /d/order; touch /d/ready; while :; do sleep 0.01; done`, mounted("d", "/d")))
+	first := sidecar(sh("first", `trap 'test -e /d/over && exit 1; exit 2' TERM; echo first >> /d/order; while :; do sleep 0.01; done`, mounted("d", "/d")))
+	second := sidecar(sh("second", `trap 'sleep 0.1; touch /d/over; exit 1' TERM; echo second >> /d/order; touch /d/ready; while :; do sleep 0.01; done`, mounted("d", "/d")))
 	second.StartupProbe = &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/d/ready"}}},
 		PeriodSeconds: 1, FailureThreshold: 20, TimeoutSeconds: 5,
@@ -181,10 +188,9 @@ func TestInitContainersAndSidecars(t *testing.T) {
 	if !slices.Equal(order, []string{"init", "first", "second", "main"}) {
 		t.Errorf("order was %q", order)
 	}
-	a, b := x.expect("first", 1, "Error"), x.expect("second", 1, "Error")
-	if a.FinishedAt.Before(&b.FinishedAt) {
-		t.Error("the first sidecar ended before the second")
-	}
+	// The first is asked to end when the second is over, and finds that it is.
+	x.expect("first", 1, "Error")
+	x.expect("second", 1, "Error")
 	if s := status(x.states, "init"); !s.Ready || s.State.Terminated == nil {
 		t.Errorf("init: %+v", s)
 	}

@@ -14,7 +14,7 @@ import (
 // identity is what a container may do.
 type identity struct {
 	uid, gid     int64
-	groups       []int64 // without duplicates, gid among them
+	groups       []int64 // supplementary, without duplicates
 	capabilities []int   // the bounding set
 	noNewPrivs   bool
 	readOnlyRoot bool
@@ -40,7 +40,6 @@ func identify(pod *corev1.Pod, c *corev1.Container) (identity, error) {
 		}
 		return id, fmt.Errorf("container has runAsNonRoot and image will run as root (pod: %q, container: %s)", format.Pod(pod), c.Name)
 	}
-	id.groups = []int64{id.gid}
 	if psc := pod.Spec.SecurityContext; psc != nil {
 		if psc.FSGroup != nil {
 			id.groups = append(id.groups, *psc.FSGroup)
