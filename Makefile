@@ -35,7 +35,7 @@ demo: need-go deps ## start a Kubernetes cluster with tainted node pools and pla
 
 .PHONY: test
 test: need-go deps ## run every test, those against the real control plane included
-	@$(call go_test,-timeout 20m)
+	@$(call go_test,-timeout 10m)
 
 .PHONY: check
 check: need-go ## check format, vet, lint, generated files, modules, import lattice, scripts

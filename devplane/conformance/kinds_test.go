@@ -214,6 +214,21 @@ spec:
 	})
 }
 
+// A claim may name its class in the old way.
+func TestClaimWithAnnotation(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Namespace(t)
+	make1(t, ns, `
+kind: PersistentVolumeClaim
+metadata: {name: old, annotations: {volume.beta.kubernetes.io/storage-class: devplane}}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}`)
+	_, err := devplanetest.Until(devplanetest.Context(t), cluster.Client.CoreV1().RESTClient(), "persistentvolumeclaims", ns, "old",
+		func(c *corev1.PersistentVolumeClaim) bool { return c != nil && c.Status.Phase == corev1.ClaimBound })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLogOptions(t *testing.T) {
 	both(t, func(t *testing.T, kind string) {
 		ns := cluster.Namespace(t)

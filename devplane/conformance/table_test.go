@@ -356,13 +356,15 @@ spec:
   securityContext: {runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
   containers:
   - name: step
-    command: [sh, -c, "id -u; id -g; id -G; echo x > /shared/f && stat -c %g /shared/f; grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status"]
+    command: [sh, -c, "id -u; id -g; id -G; echo x > /shared/f && stat -c %g /shared/f; grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status; while [ ! -e /shared/done ]; do sleep 0.1; done; cat /shared/hook"]
+    lifecycle: {postStart: {exec: {command: [sh, -c, "(id -u; id -G; grep -e NoNewPrivs -e CapEff /proc/self/status) > /shared/hook; touch /shared/done"]}}}
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
     volumeMounts: [{name: shared, mountPath: /shared}]
   volumes: [{name: shared, emptyDir: {}}]`,
 		check: func(t *testing.T, pod *corev1.Pod, log string) {
 			phase(t, pod, corev1.PodSucceeded)
 			logHas(t, log, "1000\n2000\n2000 3000\n3000\n", "NoNewPrivs:\t1\n", "CapEff:\t0000000000000000\n")
+			logHas(t, log, "1000\n2000 3000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n") // in the hook, too
 		},
 	},
 	{

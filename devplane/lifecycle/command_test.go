@@ -51,8 +51,9 @@ func TestBadInput(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"node file": {[]string{"up", "--nodes", write(t, "version: 1\npools:\n- {name: A, kind: reel}\n")}, []string{":3:10:", "real, process or scale", ":3:"}},
-		"no file":   {[]string{"up", "--nodes", "/nonexistent"}, []string{"/nonexistent"}},
+		"node file":         {[]string{"up", "--nodes", write(t, "version: 1\npools:\n- {name: A, kind: reel}\n")}, []string{":3:10:", "real, process or scale", ":3:"}},
+		"no file":           {[]string{"up", "--nodes", "/nonexistent"}, []string{"/nonexistent"}},
+		"detached lifeline": {[]string{"up", "--detach", "--lifeline"}, []string{"exclude"}},
 		"two at once": {[]string{"up", "--node-grace", "1s", "--feature-gates", "A"},
 			[]string{"at least 8s", "NAME=true"}},
 		"flag":      {[]string{"up", "--nodez", "x"}, []string{"unknown flag", "devplane up --help"}},
@@ -147,6 +148,32 @@ func TestDetach(t *testing.T) {
 		}
 		traceless(t, in, dir+"/")
 	}
+}
+
+// A devplane that is still coming up can be taken down.
+func TestDownWhileComingUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	binary, err := devplanetest.Binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "up", "--dir", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	devplanetest.Eventually(t, "its first part runs", func() bool {
+		code, _ := run(t, "status", "--dir", dir)
+		return code == 0
+	})
+	in := load(t, dir)
+	if code, stderr := run(t, "down", "--dir", dir); code != 0 {
+		t.Errorf("down: exit code %d, %s", code, stderr)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("up: %v", err)
+	}
+	traceless(t, in, dir+"/")
 }
 
 // Without root there are no real nodes: devplane says so in one line and goes on with process

@@ -5,9 +5,13 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/berthdev/berth/devplane/devplanetest"
 	"github.com/berthdev/berth/devplane/internal/plane"
@@ -73,6 +77,7 @@ pools:
 			devplanetest.NeedReal(t)
 			nodeKilled(t, c, "real")
 		}},
+		{"overtaken", overtaken},
 		{"names", names},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.test(t, c) })
@@ -122,16 +127,17 @@ func scalePods(t *testing.T, c *devplanetest.Cluster) {
 // A watch that was open when the API server died goes on with what came since.
 func apiServerKilled(t *testing.T, c *devplanetest.Cluster) {
 	ns, ctx := c.Namespace(t), devplanetest.Context(t)
-	seen := make(chan string, 10)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	before, after := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, _ = devplanetest.Until(ctx, c.Client.CoreV1().RESTClient(), "pods", ns, "", func(p *corev1.Pod) bool {
-			if p != nil && p.Status.Phase == corev1.PodPending && p.Status.Conditions == nil {
-				seen <- p.Name
+		first := true
+		_, err := devplanetest.Until(ctx, c.Client.CoreV1().RESTClient(), "pods", ns, "", func(p *corev1.Pod) bool {
+			if first {
+				first = false
+				close(before)
 			}
-			return false
+			return p != nil && p.Name == "after"
 		})
+		after <- err
 	}()
 	create := func(name string) {
 		t.Helper()
@@ -142,8 +148,10 @@ func apiServerKilled(t *testing.T, c *devplanetest.Cluster) {
 		})
 	}
 	create("before")
-	if got := <-seen; got != "before" {
-		t.Fatalf("saw %q", got)
+	select {
+	case <-before: // the watch is open
+	case err := <-after:
+		t.Fatal(err)
 	}
 	was := part(t, c, "kube-apiserver")
 	fault(t, c, "kill", "apiserver")
@@ -151,10 +159,8 @@ func apiServerKilled(t *testing.T, c *devplanetest.Cluster) {
 		t.Errorf("before %+v, after %+v", was, is)
 	}
 	create("after")
-	for got := range seen {
-		if got == "after" {
-			break
-		}
+	if err := <-after; err != nil {
+		t.Errorf("the watch has not seen what came after: %v", err)
 	}
 }
 
@@ -200,19 +206,17 @@ func apiServerPaused(t *testing.T, c *devplanetest.Cluster) {
 	if s := part(t, c, "kube-apiserver"); s.State != supervise.Paused {
 		t.Errorf("state %s; want paused", s.State)
 	}
-	// A request hangs, and is answered once the server goes on.
-	answered := make(chan error, 1)
-	go func() {
-		_, err := c.Client.Discovery().ServerVersion()
-		answered <- err
-	}()
-	select {
-	case err := <-answered:
-		t.Errorf("a paused API server answered: %v", err)
-	default:
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", part(t, c, "kube-apiserver").Pid)); err != nil || !strings.Contains(string(stat), ") T ") {
+		t.Errorf("the process is not stopped: %s, %v", stat, err)
+	}
+	// A request hangs.
+	ctx, cancel := context.WithTimeout(devplanetest.Context(t), 500*time.Millisecond)
+	defer cancel()
+	if err := c.Client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a paused API server: %v; want no answer", err)
 	}
 	fault(t, c, "resume", "apiserver")
-	if err := <-answered; err != nil {
+	if _, err := c.Client.Discovery().ServerVersion(); err != nil {
 		t.Error(err)
 	}
 }
@@ -257,6 +261,11 @@ func nodeKilled(t *testing.T, c *devplanetest.Cluster, kind string) {
 	node := c.Pod(t, ns, "stays", running).Spec.NodeName
 	c.Pod(t, ns, "leaves", running)
 
+	scale0, err := c.Client.CoreV1().Nodes().Get(ctx, "scale-0", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	boot := scale0.Status.NodeInfo.BootID
 	fault(t, c, "kill", "node/"+node, "--hold")
 	ready := func(want corev1.ConditionStatus) {
 		t.Helper()
@@ -283,7 +292,18 @@ func nodeKilled(t *testing.T, c *devplanetest.Cluster, kind string) {
 	if lost.Status.Phase != corev1.PodRunning {
 		t.Errorf("phase %s: nobody can know that the pod of a dead node has ended", lost.Status.Phase)
 	}
+	if kind == "process" {
+		// What stands for the node ends and comes back; the node has no power all the same.
+		fault(t, c, "kill", "nodes")
+		_, err := devplanetest.Until(ctx, c.Client.CoreV1().RESTClient(), "nodes", "", "scale-0", func(n *corev1.Node) bool {
+			return n != nil && n.Status.NodeInfo.BootID != boot && plane.Ready(n)
+		})
+		if err != nil {
+			t.Fatalf("the other nodes are not back: %v", err)
+		}
+	}
 
+	ready(corev1.ConditionUnknown)
 	fault(t, c, "start", "node/"+node)
 	ready(corev1.ConditionTrue)
 	c.Pod(t, ns, "leaves", func(p *corev1.Pod) bool { return p == nil })
@@ -298,15 +318,37 @@ func nodeKilled(t *testing.T, c *devplanetest.Cluster, kind string) {
 
 // Unknown names are answered with the known ones.
 func names(t *testing.T, c *devplanetest.Cluster) {
-	for _, args := range [][]string{{"kill", "api-server"}, {"kill", "node/nope-0"}} {
-		out, err := c.Devplane(append([]string{"fault"}, args...)...)
-		if err == nil || !strings.Contains(out, "kube-apiserver") || !strings.Contains(out, "node/process-0") {
-			t.Errorf("fault %v: %v", args, err)
+	for _, f := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"kill", "api-server"}, "kube-apiserver"},
+		{[]string{"kill", "node/nope-0"}, "node/process-0"},
+		{[]string{"pause", "node/process-0", "--hold"}, "pause the part nodes"},
+		{[]string{"pause", "etcd"}, "--for 10s"},
+		{[]string{"pause", "etcd", "--for", "-5s"}, "negative"},
+		{[]string{"kill", "etcd", "--for", "5s", "--hold"}, "exclude"},
+	} {
+		code, stderr := run(t, append(append([]string{"fault"}, f.args...), "--dir", c.Dir)...)
+		if code != 2 || !strings.Contains(stderr, f.want) {
+			t.Errorf("fault %v: exit code %d, %s; want 2 and %q", f.args, code, stderr, f.want)
 		}
 	}
-	if out, err := c.Devplane("fault", "pause", "node/process-0", "--hold"); err == nil || !strings.Contains(out, "pause the part nodes") {
-		t.Errorf("pause a process node: %s", out)
+}
+
+// A fault that a later one has overtaken does not undo it.
+func overtaken(t *testing.T, c *devplanetest.Cluster) {
+	fault(t, c, "kill", "scheduler", "--for", "1s")
+	fault(t, c, "start", "scheduler")
+	fault(t, c, "kill", "scheduler", "--hold")
+	fault(t, c, "kill", "controller-manager", "--for", "1500ms") // outlasts the first
+	devplanetest.Eventually(t, "the controller manager is back", func() bool {
+		return part(t, c, "kube-controller-manager").State == supervise.Running
+	})
+	if s := part(t, c, "kube-scheduler"); s.State != supervise.Down {
+		t.Errorf("the scheduler is %s; want down", s.State)
 	}
+	fault(t, c, "start", "scheduler")
 }
 
 func part(t *testing.T, c *devplanetest.Cluster, name string) supervise.Status {

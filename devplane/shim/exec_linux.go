@@ -46,6 +46,11 @@ func runExec(spec *shimspec.Spec, report *os.File) error {
 	if err != nil {
 		return err
 	}
+	if spec.NoNewPrivs { // of this thread, which the command's is forked from
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return fmt.Errorf("setting no_new_privs: %w", err)
+		}
+	}
 	cmd := &exec.Cmd{
 		Path: path, Args: spec.Argv, Env: spec.Env, Dir: spec.Dir,
 		Stdout: os.Stdout, Stderr: os.Stderr,

@@ -34,6 +34,9 @@ type agent struct {
 	nodes    map[string]*node
 	order    []string // names of nodes, as configured
 	now      func() time.Time
+	// ready is closed once the pods are known and the nodes started; before, none may be killed or
+	// started.
+	ready chan struct{}
 }
 
 // byNode is the name of the pods' index.
@@ -59,6 +62,9 @@ func Run(ctx context.Context, cfg Config) error {
 			}
 		})
 	}
+	events := record.NewBroadcaster(record.WithContext(ctx))
+	defer events.Shutdown()
+	a.makeNodes(events) // before anybody can ask for one
 	endpoint, err := a.listenKubelet()
 	if err != nil {
 		return fmt.Errorf("agent: the kubelet endpoint: %w", err)
@@ -70,15 +76,13 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	serve("the control socket", control)
 
-	events := record.NewBroadcaster(record.WithContext(ctx))
-	defer events.Shutdown()
 	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: a.client.CoreV1().Events("")})
-	a.makeNodes(events)
 	servers.Go(func() { a.pods.RunWithContext(ctx) })
 	nodes := a.watchNodes()
 	servers.Go(func() { nodes.RunWithContext(ctx) })
 	if cache.WaitForCacheSync(ctx.Done(), a.pods.HasSynced) {
 		a.startAll(ctx)
+		close(a.ready)
 	}
 	<-ctx.Done()
 	a.killAll()
@@ -102,7 +106,7 @@ func newAgent(cfg Config) (*agent, error) {
 	}
 	a := &agent{
 		cfg: cfg, client: client, cluster: process.NewCluster(client), server: server.Host,
-		nodes: map[string]*node{}, now: time.Now,
+		nodes: map[string]*node{}, now: time.Now, ready: make(chan struct{}),
 	}
 	a.pods = a.watchPods()
 	return a, nil
@@ -117,9 +121,14 @@ func (a *agent) makeNodes(events record.EventBroadcaster) {
 	}
 }
 
+// startAll starts the nodes but those that were killed on request: a restart of this process does
+// not bring the power back.
 func (a *agent) startAll(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, n := range a.nodes {
+		if _, err := os.Stat(a.killedFile(n)); err == nil {
+			continue
+		}
 		all.Go(func() { n.start(ctx) })
 	}
 	all.Wait()

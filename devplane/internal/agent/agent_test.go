@@ -30,9 +30,10 @@ func newTestNode(t *testing.T, runtime podruntime.Runtime) *node {
 		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("3")},
 	}
 	a := &agent{
-		cfg: Config{Address: "127.0.0.1"}, nodes: map[string]*node{}, order: []string{spec.Name}, now: func() time.Time { return noon },
+		cfg: Config{Address: "127.0.0.1", Dir: t.TempDir()}, ready: make(chan struct{}), nodes: map[string]*node{}, order: []string{spec.Name}, now: func() time.Time { return noon },
 		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{}),
 	}
+	close(a.ready)
 	n := newNode(a, spec, &record.FakeRecorder{})
 	n.up, n.workers, n.runtime, n.ctx, n.cancel = true, map[types.UID]*worker{}, runtime, t.Context(), func() {}
 	n.object = nodeObject(spec, endpoint{"127.0.0.1", 1}, "boot", noon)

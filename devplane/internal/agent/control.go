@@ -52,21 +52,43 @@ func (a *agent) controlHandler(life context.Context) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(a.states())
 	})
-	act := func(f func(*node)) http.HandlerFunc {
+	act := func(f func(*node) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			n := a.nodes[r.PathValue("name")]
 			if n == nil {
 				http.Error(w, fmt.Sprintf("no node %q; there are: %s", r.PathValue("name"), strings.Join(a.order, ", ")), http.StatusNotFound)
 				return
 			}
-			f(n)
+			select {
+			case <-a.ready:
+			case <-r.Context().Done():
+				return
+			}
+			if err := f(n); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
 			w.WriteHeader(http.StatusNoContent)
 		}
 	}
-	mux.HandleFunc("POST /nodes/{name}/kill", act(func(n *node) { n.kill() }))
-	mux.HandleFunc("POST /nodes/{name}/start", act(func(n *node) { n.start(life) }))
+	mux.HandleFunc("POST /nodes/{name}/kill", act(func(n *node) error {
+		err := os.WriteFile(a.killedFile(n), nil, 0o600)
+		n.kill()
+		return err
+	}))
+	mux.HandleFunc("POST /nodes/{name}/start", act(func(n *node) error {
+		err := os.Remove(a.killedFile(n))
+		n.start(life)
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}))
 	return mux
 }
+
+// killedFile exists while a node is down on request.
+func (a *agent) killedFile(n *node) string { return filepath.Join(a.cfg.Dir, n.spec.Name+".killed") }
 
 func (a *agent) states() []NodeState {
 	states := []NodeState{}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/berthdev/berth/devplane/internal/plane"
@@ -42,7 +43,6 @@ func faultKind(use, short string, timed bool) *cobra.Command {
 	if timed {
 		c.Flags().DurationVar(&f.For, "for", 0, "how long before it is undone; the command does not wait for that")
 		c.Flags().BoolVar(&f.Hold, "hold", false, "leave it so until `start` or `resume`")
-		c.MarkFlagsMutuallyExclusive("for", "hold")
 	}
 	want := 1
 	if use == "compact" {
@@ -52,6 +52,9 @@ func faultKind(use, short string, timed bool) *cobra.Command {
 		if len(args) != want {
 			return input(fmt.Errorf("usage: devplane fault %s", use))
 		}
+		if f.Hold && f.For != 0 {
+			return input(errors.New("--for and --hold exclude each other"))
+		}
 		f.Kind = c.Name()
 		if want == 1 {
 			f.Part = args[0]
@@ -60,7 +63,11 @@ func faultKind(use, short string, timed bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return plane.AskFault(in, f)
+		err = plane.AskFault(in, f)
+		if bad := (plane.InputError{}); errors.As(err, &bad) {
+			return input(err)
+		}
+		return err
 	}
 	return c
 }

@@ -53,7 +53,7 @@ func supervisor(version string) error {
 	err := plane.Run(ctx, opts, version,
 		func(s string) { tell(report{Say: s}) },
 		func(in *instance.Instance) { tell(report{Ready: in, Dir: in.Dir}) })
-	if err != nil && !errors.Is(err, plane.ErrStopped) {
+	if err != nil {
 		tell(report{Fail: err.Error()})
 		os.Exit(exitInfrastructure) // the guard prints it
 	}

@@ -61,8 +61,11 @@ func upCommand(version string) *cobra.Command {
 // options checks everything that can be checked before a process is started.
 func (f *upFlags) options(warn func(string)) error {
 	errs := []error{controlplane.ParseGates(f.opts.FeatureGates)}
+	if f.detach && f.lifeline {
+		errs = append(errs, errors.New("--detach and --lifeline exclude each other"))
+	}
 	if f.opts.NodeGrace < 8*time.Second {
-		errs = append(errs, fmt.Errorf("--node-grace %s: at least 8s, since nodes renew their leases each second and a busy machine is late", f.opts.NodeGrace))
+		errs = append(errs, fmt.Errorf("--node-grace %s: at least 8s, since nodes renew their leases four times in that time and a busy machine is late", f.opts.NodeGrace))
 	}
 	file := nodefile.Default()
 	if f.nodes != "" {
@@ -170,7 +173,11 @@ func guard(f upFlags, say func(string), parent io.Writer) error {
 		case <-signals:
 			asked++
 		case <-lifeline:
-			lifeline, asked = nil, asked+1
+			lifeline = nil
+			if asked > 0 {
+				continue // no second request: Ctrl-C reaches the one at the other end, too
+			}
+			asked = 1
 		}
 		if asked == 1 {
 			say("stopping")

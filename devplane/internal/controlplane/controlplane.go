@@ -183,7 +183,7 @@ func (p *Plane) etcd() supervise.Spec {
 func (p *Plane) EtcdURL() string { return fmt.Sprintf("https://127.0.0.1:%d", p.Instance.Etcd()) }
 
 // AuditLog is the API server's audit log: a JSON event per line.
-func (p *Plane) AuditLog() string { return p.Instance.Path("logs", "audit.log") }
+func AuditLog(in *instance.Instance) string { return in.Path("logs", "audit.log") }
 
 func (p *Plane) apiServer() supervise.Spec {
 	return p.Part(APIServer, p.gates(
@@ -201,7 +201,7 @@ func (p *Plane) apiServer() supervise.Spec {
 		"--kubelet-certificate-authority="+p.CA.File(),
 		"--kubelet-client-certificate="+p.kubeletClient.Cert, "--kubelet-client-key="+p.kubeletClient.Key,
 		"--kubelet-preferred-address-types=InternalIP",
-		"--audit-policy-file="+p.auditPolicy, "--audit-log-path="+p.AuditLog(),
+		"--audit-policy-file="+p.auditPolicy, "--audit-log-path="+AuditLog(p.Instance),
 		// By default the log is rotated at 100 MB, and a reader would lose the older part.
 		"--audit-log-maxsize=4096",
 		"--allow-privileged=true", "--profiling=false",

@@ -22,6 +22,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 )
@@ -94,6 +95,9 @@ func Create(dir, version string) (*Instance, error) {
 	if err := in.takeSlot(); err != nil {
 		return nil, err
 	}
+	if err := ownFolder(runRoot(), 0o022); err != nil {
+		return nil, err
+	}
 	for _, d := range []string{in.Path("logs"), in.Path("pki"), in.RunDir(), in.NodesDir()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
@@ -104,11 +108,11 @@ func Create(dir, version string) (*Instance, error) {
 
 // claim makes sure that dir exists and is empty or was made by devplane.
 func claim(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := ownFolder(dir, 0o002); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, marker)); err == nil {
-		return nil
+	if _, err := Load(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -137,17 +141,27 @@ func Load(dir string) (*Instance, error) {
 	if err := json.Unmarshal(data, in); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, marker), err)
 	}
+	// What is removed follows from these.
+	if !validID.MatchString(in.ID) || in.Slot < 0 || in.Slot >= slots || len(in.RealNodes) > maxRealNodes {
+		return nil, fmt.Errorf("%s was not written by devplane; name another folder with --dir", filepath.Join(dir, marker))
+	}
 	return in, nil
 }
 
-// Running reports whether some process holds the folder's lock.
-func (in *Instance) Running() bool {
+var validID = regexp.MustCompile("^[0-9a-f]{6}$")
+
+// Seize takes the folder's lock, so that nobody starts a devplane in it, and returns what releases
+// it. It fails if one runs.
+func (in *Instance) Seize() (release func(), err error) {
 	f, err := lockFile(in.Path("lock"))
-	if err == nil {
-		f.Close()
+	if err != nil {
+		return nil, err
 	}
-	return errors.Is(err, errLocked)
+	return func() { f.Close() }, nil
 }
+
+// Running reports whether some process holds the folder's lock.
+func (in *Instance) Running() bool { return isLocked(in.Path("lock")) }
 
 // Save writes the marker file.
 func (in *Instance) Save() error {
@@ -155,7 +169,12 @@ func (in *Instance) Save() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(in.Path(marker), append(data, '\n'), 0o600)
+	// Whole or not at all: without it nobody could clean up.
+	temp := in.Path("." + marker)
+	if err := os.WriteFile(temp, append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, in.Path(marker))
 }
 
 // keep is what outlives a devplane in its folder: what people read after the fact.

@@ -125,3 +125,44 @@ func TestNames(t *testing.T) {
 		t.Errorf("socket %q is too long a path", in.Socket())
 	}
 }
+
+// What a marker says is what will be removed: one that devplane can't have written is refused.
+func TestForeignMarker(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{}", `{"id":"/../../etc"}`, `{"id":"abcdef","slot":-1}`, `{"id":"ABCDEF"}`, "[", ""} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, marker), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: loaded (%v)", text, err)
+		}
+		if _, err := Create(dir, "v"); err == nil {
+			t.Errorf("%s: taken over", text)
+		}
+	}
+}
+
+// Asking whether one runs does not look like one that runs.
+func TestAskingIsNoLock(t *testing.T) {
+	t.Parallel()
+	in := create(t, t.TempDir())
+	in.lock.Close()
+	for range 100 {
+		done := make(chan bool, 2)
+		for range 2 {
+			go func() { done <- in.Running() }()
+		}
+		if a, b := <-done, <-done; a || b {
+			t.Fatal("two who asked saw each other")
+		}
+	}
+	release, err := in.Seize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !in.Running() {
+		t.Error("a folder that was seized is free")
+	}
+	release()
+}

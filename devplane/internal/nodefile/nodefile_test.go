@@ -47,7 +47,7 @@ pools:
   colour: red
   labels: {tier: 1.20, "a b": c}
   taints: [{key: k, effect: Never}, {value: v, effect: NoSchedule}]
-  capacity: {memory: 512MB}
+  capacity: {memory: 512MB, example.com/gpu: 500m}
 - {name: p, kind: process, run_for: 1s}
 - {name: p, kind: process, name: p}
 `))
@@ -66,6 +66,7 @@ pools:
 		`nodes.yaml:8:12: taint effect "Never"`,
 		`nodes.yaml:8:37: the taint has no key`,
 		`nodes.yaml:9:22: capacity of memory: "512MB" is no quantity`,
+		`nodes.yaml:9:46: capacity of example.com/gpu: "500m"; an extended resource is counted`,
 		`nodes.yaml:10:37: run_for has no effect on kind process`,
 		`nodes.yaml:11:3: there are two pools "p"`,
 		`nodes.yaml:11:28: a pool has "name" twice`,

@@ -265,6 +265,10 @@ func (p *parser) capacity(n *yaml.Node) corev1.ResourceList {
 			p.errorf(v, "capacity of %s: %q is no quantity; write one like 4, 500m or 16Gi", key, v.Value)
 			return
 		}
+		p.valid(v, "resource", key, validation.IsQualifiedName(key))
+		if name := corev1.ResourceName(key); strings.Contains(key, "/") && q.MilliValue()%1000 != 0 {
+			p.errorf(v, "capacity of %s: %q; an extended resource is counted in whole numbers", name, v.Value)
+		}
 		list[corev1.ResourceName(key)] = q
 	})
 	return list

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berthdev/berth/devplane/internal/controlplane"
 	"github.com/berthdev/berth/devplane/internal/instance"
 	"github.com/berthdev/berth/devplane/internal/supervise"
 )
@@ -20,6 +21,7 @@ import (
 type Status struct {
 	Instance   *instance.Instance `json:"instance"`
 	Dir        string             `json:"dir"`
+	Ready      bool               `json:"ready"` // false while coming up
 	Kubeconfig string             `json:"kubeconfig"`
 	AuditLog   string             `json:"audit_log"`
 	Parts      []supervise.Status `json:"parts"`
@@ -36,13 +38,21 @@ func (p *Plane) listen() (*http.Server, error) {
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(p.status()) })
 	mux.HandleFunc("POST /stop", func(http.ResponseWriter, *http.Request) { p.stop(ErrStopped) })
 	mux.HandleFunc("POST /fault", func(w http.ResponseWriter, r *http.Request) {
+		if !p.isReady.Load() {
+			http.Error(w, "the devplane is still coming up", http.StatusServiceUnavailable)
+			return
+		}
 		var f Fault
 		err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&f)
 		if err == nil {
 			err = p.Break(r.Context(), f)
 		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		var bad InputError
+		switch {
+		case errors.As(err, &bad):
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
@@ -51,8 +61,8 @@ func (p *Plane) listen() (*http.Server, error) {
 }
 
 func (p *Plane) status() Status {
-	s := Status{Instance: p.in, Dir: p.in.Dir, Kubeconfig: p.in.Kubeconfig(), AuditLog: p.cp.AuditLog()}
-	for _, part := range p.parts {
+	s := Status{Instance: p.in, Dir: p.in.Dir, Ready: p.isReady.Load(), Kubeconfig: p.in.Kubeconfig(), AuditLog: controlplane.AuditLog(p.in)}
+	for _, part := range p.started() {
 		s.Parts = append(s.Parts, part.Status())
 	}
 	return s
@@ -76,7 +86,9 @@ func AskFault(in *instance.Instance, f Fault) error {
 
 // AskStop asks a running devplane to end, and waits until it has, or ctx is done.
 func AskStop(ctx context.Context, in *instance.Instance) error {
-	if err := post(in.Socket(), "/stop", nil); err != nil && in.Running() {
+	err := post(in.Socket(), "/stop", nil)
+	// Only one that could not be asked is an error: one that was may be gone before it answers.
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" && in.Running() {
 		return notAnswering(in, err)
 	}
 	t := time.NewTicker(20 * time.Millisecond)
@@ -94,7 +106,7 @@ func AskStop(ctx context.Context, in *instance.Instance) error {
 func notAnswering(in *instance.Instance, err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		return fmt.Errorf("the devplane in %s is coming up or going down, or hangs (%w)", in.Dir, err)
+		return fmt.Errorf("the devplane in %s is going down, or hangs (%w)", in.Dir, err)
 	}
 	return err
 }
@@ -112,6 +124,9 @@ func post(socket, path string, body any) error {
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
+		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusNotFound {
+			return InputError{strings.TrimSpace(string(text))}
+		}
 		return errors.New(strings.TrimSpace(string(text)))
 	}
 	return nil

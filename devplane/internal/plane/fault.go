@@ -47,17 +47,21 @@ func (p *Plane) Break(ctx context.Context, f Fault) error {
 	if f.Kind == "compact" {
 		return p.compact(ctx)
 	}
+	if f.For < 0 {
+		return inputError("--for %s: a time can't be negative", f.For)
+	}
 	v, err := p.victim(f.Part)
 	if err != nil {
 		return err
 	}
+	p.forgetTimer(f.Part) // what an earlier fault had in mind no longer holds
 	var first, second func() error
 	switch f.Kind {
 	case "kill":
 		first, second = v.kill, v.start
 	case "pause":
 		if f.For == 0 && !f.Hold {
-			return fmt.Errorf("pause needs a time (--for 10s) or --hold")
+			return inputError("pause needs a time (--for 10s) or --hold")
 		}
 		first, second = v.pause, v.resume
 	case "start":
@@ -65,10 +69,10 @@ func (p *Plane) Break(ctx context.Context, f Fault) error {
 	case "resume":
 		first = v.resume
 	default:
-		return fmt.Errorf("unknown fault %q; known are %s", f.Kind, strings.Join(Kinds, ", "))
+		return inputError("unknown fault %q; known are %s", f.Kind, strings.Join(Kinds, ", "))
 	}
 	if first == nil {
-		return fmt.Errorf("%s can't be done to %s: pause the part %s, or kill the node", f.Kind, f.Part, NodesPart)
+		return inputError("%s can't be done to %s: pause the part %s, or kill the node", f.Kind, f.Part, NodesPart)
 	}
 	if err := first(); err != nil {
 		return err
@@ -78,11 +82,7 @@ func (p *Plane) Break(ctx context.Context, f Fault) error {
 		return p.settled(ctx, f)
 	}
 	if f.For > 0 {
-		time.AfterFunc(f.For, func() {
-			if err := second(); err != nil {
-				p.say(fmt.Sprintf("fault: %s did not come back: %v", f.Part, err))
-			}
-		})
+		p.later(f.Part, f.For, second)
 		return nil
 	}
 	if err := second(); err != nil {
@@ -96,7 +96,35 @@ func (p *Plane) settled(ctx context.Context, f Fault) error {
 	if f.Hold || fullName(f.Part) != controlplane.APIServer {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, p.opts.Timeout, fmt.Errorf("not ready after %s", p.opts.Timeout))
+	defer cancel()
 	return p.cp.WaitAPIServer(ctx)
+}
+
+// InputError is a fault that makes no sense, as opposed to one that did not work.
+type InputError struct{ text string }
+
+func (e InputError) Error() string { return e.text }
+
+func inputError(format string, args ...any) error { return InputError{fmt.Sprintf(format, args...)} }
+
+// later undoes a fault after a while, unless another fault of the part or the end comes first.
+func (p *Plane) later(part string, after time.Duration, undo func() error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timers[fullName(part)] = time.AfterFunc(after, func() {
+		if err := undo(); err != nil {
+			p.say(fmt.Sprintf("fault: %s did not come back: %v", part, err))
+		}
+	})
+}
+
+func (p *Plane) forgetTimer(part string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.timers[fullName(part)]; t != nil {
+		t.Stop()
+	}
 }
 
 func fullName(part string) string {
@@ -113,7 +141,7 @@ func (p *Plane) victim(name string) (victim, error) {
 	}
 	part := p.part(fullName(name))
 	if part == nil {
-		return victim{}, fmt.Errorf("no part %q; there are %s", name, strings.Join(p.names(), ", "))
+		return victim{}, inputError("no part %q; there are %s", name, strings.Join(p.names(), ", "))
 	}
 	return victim{
 		kill:  func() error { part.Kill(); return nil },
@@ -122,7 +150,7 @@ func (p *Plane) victim(name string) (victim, error) {
 }
 
 func (p *Plane) part(name string) *supervise.Part {
-	for _, part := range p.parts {
+	for _, part := range p.started() {
 		if part.Name() == name {
 			return part
 		}
@@ -132,7 +160,7 @@ func (p *Plane) part(name string) *supervise.Part {
 
 func (p *Plane) names() []string {
 	var names []string
-	for _, part := range p.parts {
+	for _, part := range p.started() {
 		names = append(names, part.Name())
 	}
 	for _, n := range p.opts.Nodes {
@@ -144,7 +172,7 @@ func (p *Plane) names() []string {
 func (p *Plane) nodeVictim(name string) (victim, error) {
 	i := slices.IndexFunc(p.opts.Nodes, func(n nodefile.Node) bool { return n.Name == name })
 	if i < 0 {
-		return victim{}, fmt.Errorf("no node %q; there are %s", name, strings.Join(p.names(), ", "))
+		return victim{}, inputError("no node %q; there are %s", name, strings.Join(p.names(), ", "))
 	}
 	if p.opts.Nodes[i].Kind != nodefile.Real {
 		return victim{
@@ -193,6 +221,7 @@ func (p *Plane) tellNodes(node, verb string) error {
 
 func unixClient(socket string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, // a client asks once
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", socket)

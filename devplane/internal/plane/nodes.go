@@ -1,9 +1,11 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/devplane/internal/nodefile"
@@ -33,12 +35,12 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 			return false, nil
 		}
 		if want, ok := waiting[node.Name]; ok {
-			delete(waiting, node.Name)
 			if want.Kind == nodefile.Real {
 				if err := p.dress(ctx, want); err != nil {
 					return false, err
 				}
 			}
+			delete(waiting, node.Name)
 		}
 		return len(waiting) == 0, nil
 	})
@@ -47,7 +49,8 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 		for name := range waiting {
 			names = append(names, name)
 		}
-		return fmt.Errorf("wait for nodes %s: %w", strings.Join(names, ", "), context.Cause(ctx))
+		slices.Sort(names)
+		return fmt.Errorf("wait for nodes %s: %w", strings.Join(names, ", "), cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/devplane/internal/agent"
@@ -70,9 +72,20 @@ type Plane struct {
 	client kubernetes.Interface
 	say    func(string)
 
-	parts []*supervise.Part // in starting order
-	real  []*realnode.Node
-	stop  context.CancelCauseFunc
+	real    []*realnode.Node
+	stop    context.CancelCauseFunc
+	isReady atomic.Bool
+
+	mu     sync.Mutex
+	parts  []*supervise.Part      // in starting order
+	timers map[string]*time.Timer // by part: what undoes a fault
+}
+
+// started are the parts so far.
+func (p *Plane) started() []*supervise.Part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.parts)
 }
 
 // ErrStopped is the cause of an end that was asked for.
@@ -92,8 +105,13 @@ func Run(ctx context.Context, opts Options, version string, say func(string), re
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := &Plane{opts: opts, tools: tools, in: in, say: say, stop: stop}
-	defer func() { err = errors.Join(err, p.down()) }()
+	p := &Plane{opts: opts, tools: tools, in: in, say: say, stop: stop, timers: map[string]*time.Timer{}}
+	defer func() {
+		if errors.Is(err, ErrStopped) {
+			err = nil
+		}
+		err = errors.Join(err, p.down())
+	}()
 
 	in.Supervisor, in.Guard = os.Getpid(), os.Getppid()
 	for _, n := range opts.Nodes {
@@ -104,22 +122,20 @@ func Run(ctx context.Context, opts Options, version string, say func(string), re
 	if err := in.Save(); err != nil {
 		return err
 	}
-	if err := p.up(ctx); err != nil {
-		return err
-	}
-	server, err := p.listen()
+	server, err := p.listen() // from here on it can be asked to stop
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	for _, part := range p.parts {
-		part.Settle()
-	}
-	ready(in)
-	if err := supervise.WaitFailed(ctx, p.parts); !errors.Is(err, ErrStopped) && ctx.Err() == nil {
+	if err := p.up(ctx); err != nil {
 		return err
 	}
-	return nil
+	for _, part := range p.started() {
+		part.Settle()
+	}
+	p.isReady.Store(true)
+	ready(in)
+	return supervise.WaitFailed(ctx, p.started())
 }
 
 // up starts everything and returns when all nodes are ready.
@@ -129,7 +145,18 @@ func (p *Plane) up(ctx context.Context) error {
 	defer cancel(nil)
 	ctx, done := context.WithTimeoutCause(ctx, p.opts.Timeout, fmt.Errorf("not ready after %s", p.opts.Timeout))
 	defer done()
+	err := p.bringUp(ctx, cancel)
+	if ctx.Err() != nil {
+		cause := context.Cause(ctx)
+		if err == nil || errors.Is(err, cause) {
+			return err
+		}
+		return cause // what failed, failed because of it
+	}
+	return err
+}
 
+func (p *Plane) bringUp(ctx context.Context, cancel context.CancelCauseFunc) error {
 	began := time.Now()
 	var err error
 	p.cp, err = controlplane.Prepare(controlplane.Config{Instance: p.in, Self: p.tools.Self,
@@ -172,7 +199,9 @@ func (p *Plane) start(cancel context.CancelCauseFunc, specs ...supervise.Spec) e
 	for _, spec := range specs {
 		part := supervise.New(spec, p.say)
 		part.OnFail(func(err error) { cancel(err) })
+		p.mu.Lock()
 		p.parts = append(p.parts, part)
+		p.mu.Unlock()
 		if err := part.Start(); err != nil {
 			return err
 		}
@@ -267,7 +296,16 @@ func (p *Plane) startRealNodes(ctx context.Context, cancel context.CancelCauseFu
 
 // down stops every part in the opposite order of their start and removes what they hold.
 func (p *Plane) down() error {
-	for _, part := range slices.Backward(p.parts) {
+	parts := p.started()
+	p.mu.Lock()
+	for _, t := range p.timers {
+		t.Stop()
+	}
+	p.mu.Unlock()
+	for _, part := range parts {
+		part.Close()
+	}
+	for _, part := range slices.Backward(parts) {
 		part.Stop()
 	}
 	for _, n := range p.real {

@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"slices"
-	"syscall"
-	"time"
 
 	"github.com/berthdev/berth/devplane/internal/instance"
 	"github.com/berthdev/berth/devplane/internal/proc"
@@ -19,22 +15,13 @@ import (
 // again.
 func Sweep(in *instance.Instance) error {
 	proc.KillDescendants()
-	killMarked(in)
-	return errors.Join(realnode.Sweep(in), in.Remove())
-}
-
-// killMarked ends what is no descendant of this process: the instance was some dead process's.
-func killMarked(in *instance.Instance) {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		pids := slices.DeleteFunc(proc.WithEnv(in.Env()), func(pid int) bool { return pid == os.Getpid() })
-		if len(pids) == 0 {
-			return
-		}
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(2 * time.Millisecond) // a killed process takes a moment to go
+	// What is no descendant of this process: the instance was some dead process's.
+	proc.KillAll(func() []int { return proc.WithEnv(in.Env()) })
+	// What could not be unmounted must not be removed: it may be somebody's volume.
+	if err := realnode.Sweep(in); err != nil {
+		return err
 	}
+	return in.Remove()
 }
 
 // SweepDead sweeps what a devplane that was killed together with its guard left in dir.
@@ -46,8 +33,13 @@ func SweepDead(dir string) error {
 	} else if err != nil {
 		return err
 	}
-	if in.Running() {
-		return nil
+	release, err := in.Seize()
+	if err != nil {
+		return nil // one runs there
+	}
+	defer release()
+	if in, err = instance.Load(dir); err != nil { // nobody can change it now
+		return err
 	}
 	return Sweep(in)
 }

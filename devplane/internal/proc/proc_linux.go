@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,27 +83,31 @@ func Descendants(pid int) []int {
 	return all
 }
 
-// KillDescendants sends SIGKILL to every process below this one but those in keep, until none is
-// left. It finds what has daemonised if this process is a subreaper.
-func KillDescendants(keep ...int) {
+// KillDescendants kills every process below this one. It finds what has daemonised if this process
+// is a subreaper.
+func KillDescendants() {
 	self := os.Getpid()
-	kept := map[int]bool{}
-	for _, pid := range keep {
-		kept[pid] = true
-	}
-	deadline := time.Now().Add(10 * time.Second) // one that hangs in the kernel can't be killed
-	for {
-		left := 0
-		for _, pid := range Descendants(self) {
-			if kept[pid] {
-				continue
-			}
-			left++
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+	KillAll(func() []int { return Descendants(self) })
+}
+
+// KillAll sends SIGKILL to the processes that find finds, until it finds none but this one and
+// those that have ended.
+func KillAll(find func() []int) {
+	// One that hangs in the kernel can't be killed.
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		reapAdopted()
-		if left == 0 || time.Now().After(deadline) {
+		zombies := map[int]bool{os.Getpid(): true}
+		for _, p := range list() {
+			if p.zombie {
+				zombies[p.pid] = true
+			}
+		}
+		left := slices.DeleteFunc(find(), func(pid int) bool { return zombies[pid] })
+		if len(left) == 0 {
 			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(2 * time.Millisecond) // a killed process takes a moment to go
 	}

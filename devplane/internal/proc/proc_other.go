@@ -15,7 +15,10 @@ func BecomeSubreaper() error { return nil }
 func Descendants(int) []int { return nil }
 
 // KillDescendants does nothing.
-func KillDescendants(...int) {}
+func KillDescendants() {}
+
+// KillAll does nothing.
+func KillAll(func() []int) {}
 
 // WithEnv returns nothing.
 func WithEnv(string) []int { return nil }

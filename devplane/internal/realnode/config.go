@@ -87,7 +87,7 @@ func (n *Node) kubeletConfig() any {
 		"maxPods":                  n.maxPods(),
 		"serializeImagePulls":      false,
 		// The disk is the developer's: neither evict nor collect images because it is full.
-		"evictionHard":                object{"memory.available": "50Mi"},
+		"evictionHard":                object{"memory.available": evictionMemory.String()},
 		"imageGCHighThresholdPercent": 100,
 		"nodeStatusUpdateFrequency":   "2s",
 		"nodeLeaseDurationSeconds":    lease,
@@ -109,6 +109,9 @@ func (n *Node) maxPods() int64 {
 	return 50 // a node's subnet has 61 addresses for pods
 }
 
+// evictionMemory is how little free memory makes the kubelet evict; it is not allocatable.
+var evictionMemory = resource.MustParse("50Mi")
+
 // reserved is what has to be set aside so that the node's allocatable is what the node file says.
 func (n *Node) reserved() map[string]string {
 	r := map[string]string{}
@@ -117,7 +120,11 @@ func (n *Node) reserved() map[string]string {
 		if !ok {
 			continue
 		}
-		if have.Sub(want); have.Sign() > 0 {
+		have.Sub(want)
+		if name == corev1.ResourceMemory {
+			have.Sub(evictionMemory)
+		}
+		if have.Sign() > 0 {
 			r[string(name)] = have.String()
 		}
 	}
@@ -142,10 +149,10 @@ func Extended(capacity corev1.ResourceList) corev1.ResourceList {
 func CheckCapacity(node nodefile.Node) error {
 	var over []string
 	machine := Machine()
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		want, ok := node.Capacity[name]
 		have := machine[name]
-		if ok && want.Cmp(have) > 0 {
+		if ok && !have.IsZero() && want.Cmp(have) > 0 {
 			over = append(over, fmt.Sprintf("%s %s (the machine has %s)", name, want.String(), have.String()))
 		}
 	}

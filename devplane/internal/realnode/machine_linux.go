@@ -29,6 +29,10 @@ func Machine() corev1.ResourceList {
 	if syscall.Sysinfo(&si) == nil {
 		list[corev1.ResourceMemory] = quantity(int64(si.Totalram)*int64(si.Unit), resource.BinarySI)
 	}
+	var fs syscall.Statfs_t
+	if syscall.Statfs("/var/lib", &fs) == nil { // where a real node's files are
+		list[corev1.ResourceEphemeralStorage] = quantity(int64(fs.Blocks)*fs.Bsize, resource.BinarySI)
+	}
 	return list
 }
 
@@ -95,21 +99,7 @@ func inherit(dir, file string) {
 // Kill ends everything that runs on the node, as a power cut would; the caller has killed
 // containerd and the kubelet.
 func (n *Node) Kill() {
-	killAll(func() []int { return append(proc.WithEnv(n.mark()), cgroupProcs(n.cgroup())...) })
-}
-
-// killAll kills what find finds until it finds nothing.
-func killAll(find func() []int) {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		pids := find()
-		if len(pids) == 0 {
-			return
-		}
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		time.Sleep(2 * time.Millisecond) // a killed process takes a moment to go
-	}
+	proc.KillAll(func() []int { return append(proc.WithEnv(n.mark()), cgroupProcs(n.cgroup())...) })
 }
 
 func cgroupProcs(path string) []int {
@@ -121,7 +111,7 @@ func cgroupProcs(path string) []int {
 			}
 			data, _ := os.ReadFile(p)
 			for _, f := range strings.Fields(string(data)) {
-				if pid, err := strconv.Atoi(f); err == nil && !zombie(pid) {
+				if pid, err := strconv.Atoi(f); err == nil {
 					pids = append(pids, pid)
 				}
 			}
@@ -131,15 +121,6 @@ func cgroupProcs(path string) []int {
 	return pids
 }
 
-func zombie(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return true
-	}
-	rest := string(stat[strings.LastIndexByte(string(stat), ')')+1:])
-	return strings.HasPrefix(strings.TrimSpace(rest), "Z")
-}
-
 // Sweep removes what the instance's real nodes hold of the machine: processes, mounts, cgroups,
 // bridges, shims' sockets and the network plugins' records. It may be called at any time after
 // the parts are dead, by any process, more than once.
@@ -147,7 +128,7 @@ func Sweep(in *instance.Instance) error {
 	if len(in.RealNodes) == 0 {
 		return nil
 	}
-	killAll(func() []int { return cgroupProcs(instanceCgroup(in)) })
+	proc.KillAll(func() []int { return cgroupProcs(instanceCgroup(in)) })
 	err := unmountBelow(in.Dir, in.RunDir(), in.NodesDir())
 	for i := range in.RealNodes {
 		if _, e := net.InterfaceByName(in.Bridge(i)); e == nil {
@@ -166,6 +147,11 @@ func unmountBelow(dirs ...string) error {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return err
+	}
+	for i, d := range dirs { // mountinfo has no symbolic links
+		if real, err := filepath.EvalSymlinks(d); err == nil {
+			dirs[i] = real
+		}
 	}
 	var points []string
 	for _, line := range strings.Split(string(data), "\n") {

@@ -40,6 +40,13 @@ func TestCapacity(t *testing.T) {
 	if got := n.reserved()["cpu"]; got != cpu.String() {
 		t.Errorf("reserved cpu %s; want %s", got, cpu.String())
 	}
+	// The kubelet takes what it keeps free for evictions from the allocatable by itself.
+	memory := Machine()[corev1.ResourceMemory]
+	memory.Sub(resource.MustParse("1Gi"))
+	memory.Sub(evictionMemory)
+	if got := n.reserved()["memory"]; got != memory.String() {
+		t.Errorf("reserved memory %s; want %s", got, memory.String())
+	}
 	if n.maxPods() != 7 {
 		t.Errorf("%d pods; want 7", n.maxPods())
 	}

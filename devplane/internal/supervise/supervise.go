@@ -33,9 +33,6 @@ type Spec struct {
 	Log  string    // file, appended to
 	// Grace is how long an orderly stop may take before SIGKILL.
 	Grace time.Duration
-	// Sweep ends what the part may leave behind when it dies: containers, mounts. It runs after
-	// each end of the process, before the next start. May be nil.
-	Sweep func()
 }
 
 // State is where a part is in the diagram above.
@@ -73,6 +70,7 @@ type Part struct {
 	starts   int
 	failures []time.Time // recent unasked ends, oldest first
 	settled  bool        // the devplane was ready once
+	closed   bool        // the devplane is going down
 	failed   chan error
 	onFail   func(error)
 	idle     chan struct{} // closed when no process runs and its end was dealt with
@@ -113,11 +111,26 @@ func (p *Part) Settle() {
 func (p *Part) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return fmt.Errorf("%s: the devplane is going down", p.spec.Name)
+	case p.state == Paused:
+		return fmt.Errorf("%s is paused: resume it", p.spec.Name)
+	}
 	p.wanted = true
 	if p.process != nil {
 		return nil
 	}
 	return p.start()
+}
+
+// Close makes the part's next end its last, and lets a paused one go on, so that it can be
+// stopped in order. It goes on running.
+func (p *Part) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	_ = p.Resume()
 }
 
 // start runs with p.mu held and no process.
@@ -145,14 +158,11 @@ func (p *Part) enter(s State) { p.state, p.since = s, time.Now() }
 // watch waits for the process to end and decides what then.
 func (p *Part) watch(process *proc.Process, idle chan struct{}) {
 	<-process.Done()
-	if p.spec.Sweep != nil {
-		p.spec.Sweep()
-	}
 	p.mu.Lock()
 	p.process = nil
 	p.enter(Down)
 	close(idle)
-	if !p.wanted {
+	if !p.wanted || p.closed {
 		p.mu.Unlock()
 		return
 	}
@@ -169,7 +179,7 @@ func (p *Part) watch(process *proc.Process, idle chan struct{}) {
 	time.Sleep(wait)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wanted && p.process == nil {
+	if p.wanted && !p.closed && p.process == nil {
 		if err := p.start(); err != nil {
 			p.fail(err)
 		}
@@ -177,7 +187,9 @@ func (p *Part) watch(process *proc.Process, idle chan struct{}) {
 }
 
 const (
-	window = time.Minute
+	// A part that waits ten seconds for another one that a fault holds down ends by that twice a
+	// window; one that can't run ends most times within seconds.
+	window = 20 * time.Second
 	most   = 5
 )
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,14 +97,13 @@ func TestKillStaysDown(t *testing.T) {
 	}
 }
 
-// Stop kills what ignores SIGTERM, and what is paused.
+// Stop lets a part end in order, a paused one too.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, paused := range []bool{false, true} {
-		p, _ := part(t, "trap '' TERM; while :; do sleep 0.01; done")
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		p, _ := part(t, "trap 'echo in order; exit 0' TERM; echo set; while :; do sleep 0.01; done")
+		p.spec.Grace = time.Minute
+		start(t, p)
 		if paused {
 			if err := p.Pause(); err != nil {
 				t.Fatal(err)
@@ -111,11 +111,55 @@ func TestStop(t *testing.T) {
 			if s := p.Status(); s.State != Paused {
 				t.Errorf("state %s; want paused", s.State)
 			}
+			if err := p.Start(); err == nil {
+				t.Error("a paused part was started")
+			}
 		}
 		p.Stop()
-		if s := p.Status(); s.State != Down {
-			t.Errorf("state %s; want down", s.State)
+		if s := p.Status(); s.State != Down || !strings.Contains(Tail(p.spec.Log, 5), "in order") {
+			t.Errorf("paused %v: state %s, %s", paused, s.State, Tail(p.spec.Log, 5))
 		}
+	}
+}
+
+// Stop kills what ignores SIGTERM.
+func TestStopIgnored(t *testing.T) {
+	t.Parallel()
+	p, _ := part(t, "trap '' TERM; echo set; while :; do sleep 0.01; done")
+	start(t, p)
+	p.Stop()
+	if s := p.Status(); s.State != Down {
+		t.Errorf("state %s; want down", s.State)
+	}
+}
+
+// start starts a part and waits for its first line.
+func start(t *testing.T, p *Part) {
+	t.Helper()
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(Tail(p.spec.Log, 1), "set") {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A closed part goes on, but is not started again however it ends.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	p, events := part(t, "echo set; sleep 1000")
+	p.Settle()
+	start(t, p)
+	p.Close()
+	if s := p.Status(); s.State != Running {
+		t.Errorf("state %s; want running", s.State)
+	}
+	if err := syscall.Kill(p.Status().Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.Stop()
+	if err := p.Start(); err == nil || len(events) != 0 {
+		t.Errorf("started after its end: %v, %d events", err, len(events))
 	}
 }
 

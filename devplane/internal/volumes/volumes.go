@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/reference"
 	"k8s.io/client-go/util/workqueue"
+	volumehelper "k8s.io/component-helpers/storage/volume"
 	"k8s.io/klog/v2"
 )
 
@@ -126,7 +127,7 @@ func (p *Provisioner) provide(ctx context.Context, claim *corev1.PersistentVolum
 	_, err = p.Client.CoreV1().PersistentVolumes().Create(ctx, &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{provisionedBy: p.Name}},
 		Spec: corev1.PersistentVolumeSpec{
-			StorageClassName:              *claim.Spec.StorageClassName,
+			StorageClassName:              volumehelper.GetPersistentVolumeClaimClass(claim), // by field, or by the old annotation
 			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
 			AccessModes:                   claim.Spec.AccessModes,
 			Capacity:                      claim.Spec.Resources.Requests,

@@ -30,8 +30,8 @@ func (r runner) RunInContainer(ctx context.Context, _ kubecontainer.ContainerID,
 		return nil, errors.New("the container has no process")
 	}
 	cmd, start := r.r.inside(r.t, argv)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := &bounded{}
+	cmd.Stdout, cmd.Stderr = out, out
 	// A command may leave children that hold the output.
 	cmd.WaitDelay = 100 * time.Millisecond
 	if err := start(); err != nil {
@@ -59,4 +59,16 @@ func (r runner) RunInContainer(ctx context.Context, _ kubecontainer.ContainerID,
 		err = nil
 	}
 	return out.Bytes(), err
+}
+
+// maxOutput is how much of a probe's or a hook's output is kept, as by the kubelet.
+const maxOutput = 10 << 10
+
+// bounded keeps the first bytes written to it and takes the rest without a word: the process that
+// stands for all nodes must not grow with what one command prints.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), maxOutput-b.Len())])
+	return len(p), nil
 }
