@@ -26,7 +26,7 @@ type difference struct {
 	maybe bool
 }
 
-// differences are all that are accepted.
+// differences are all that are accepted in every row.
 var differences = []difference{
 	{path: "startTime", reason: "when the node first saw the pod"},
 	{path: "conditions.#.lastTransitionTime", reason: "time"},
@@ -111,11 +111,11 @@ func hideToken(s *corev1.ContainerStatus) {
 }
 
 // accept replaces the values of accepted differences by whether there is one.
-func accept(v any, used *uses) any { return acceptAt(v, nil, used) }
+func accept(v any, accepted []difference, used *uses) any { return acceptAt(v, nil, accepted, used) }
 
-func acceptAt(v any, at []string, used *uses) any {
+func acceptAt(v any, at []string, accepted []difference, used *uses) any {
 	where := strings.Join(at, ".")
-	for _, d := range differences {
+	for _, d := range accepted {
 		if ok, _ := path.Match(strings.ReplaceAll(d.path, ".", "/"), strings.ReplaceAll(where, ".", "/")); !ok {
 			continue
 		}
@@ -131,7 +131,7 @@ func acceptAt(v any, at []string, used *uses) any {
 	case map[string]any:
 		out := map[string]any{}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if a := acceptAt(v[k], append(slices.Clone(at), k), used); a != nil {
+			if a := acceptAt(v[k], append(slices.Clone(at), k), accepted, used); a != nil {
 				out[k] = a
 			}
 		}
@@ -139,7 +139,7 @@ func acceptAt(v any, at []string, used *uses) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = acceptAt(v[i], append(slices.Clone(at), "#"), used)
+			out[i] = acceptAt(v[i], append(slices.Clone(at), "#"), accepted, used)
 		}
 		return out
 	}

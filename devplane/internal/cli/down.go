@@ -98,6 +98,9 @@ func printStatus(s *plane.Status) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if !s.Ready {
+		fmt.Println("\nstill coming up")
+	}
 	fmt.Printf("\nKubernetes %s, KUBECONFIG=%s\n", s.Instance.Version, s.Kubeconfig)
 	return nil
 }
