@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/devplane/internal/controlplane"
 	"github.com/berthdev/berth/devplane/internal/instance"
+	"github.com/berthdev/berth/devplane/internal/proc"
 	"github.com/berthdev/berth/devplane/internal/supervise"
 )
 
@@ -93,7 +94,8 @@ func AskStop(ctx context.Context, in *instance.Instance) error {
 	}
 	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
-	for in.Running() {
+	// The guard is the last to go: it cleans up behind the supervisor.
+	for in.Running() || proc.Alive(in.Guard) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the devplane in %s has not ended: %w", in.Dir, context.Cause(ctx))

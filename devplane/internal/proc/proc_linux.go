@@ -164,6 +164,11 @@ func list() []entry {
 	return all
 }
 
+// Alive reports whether a process exists and has not ended.
+func Alive(pid int) bool {
+	return slices.ContainsFunc(list(), func(p entry) bool { return p.pid == pid && !p.zombie })
+}
+
 // Memory returns the resident set of a process in bytes, 0 if it has ended.
 func Memory(pid int) int64 {
 	statm, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))

@@ -61,12 +61,8 @@ func TestChildDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	for alive(pid) {
+	for Alive(pid) {
 	}
-}
-
-func alive(pid int) bool {
-	return slices.ContainsFunc(list(), func(p entry) bool { return p.pid == pid && !p.zombie })
 }
 
 // A grandchild that has left its parent is found and killed, and exit statuses of our own
@@ -92,7 +88,7 @@ func TestSubreaper(t *testing.T) {
 		}
 	}
 	KillDescendants()
-	if alive(pid) {
+	if Alive(pid) {
 		t.Errorf("%d lives", pid)
 	}
 }

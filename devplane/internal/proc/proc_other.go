@@ -23,5 +23,8 @@ func KillAll(func() []int) {}
 // WithEnv returns nothing.
 func WithEnv(string) []int { return nil }
 
+// Alive reports whether a process exists.
+func Alive(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }
+
 // Memory returns 0: not known.
 func Memory(int) int64 { return 0 }
