@@ -16,7 +16,8 @@ type Result struct {
 
 // Origin is where a leaf of the fragment came from. The key of an item of a keyed list is a leaf at
 // the item's path: an object of the fields that the key is made of. An object or list that is empty
-// is a leaf as well, and so is what was removed, with a nil value.
+// is a leaf as well, and so is what was removed, with a nil value. One that is not empty, but took
+// the place of something else, comes before what is in it, as if it were empty.
 type Origin struct {
 	Path     Path       `json:"path"`
 	Layers   []string   `json:"layers"` // that set the value that stands, in order; or that removed it
@@ -89,7 +90,11 @@ func (c *originCollector) node(n *node) {
 	switch {
 	case !n.alive && len(n.replaced) > 0:
 		c.add(n, nil)
-	case n.alive && (n.isLeaf() || n.empty() || len(n.replaced) > 0):
+	case n.alive && n.form == formObject && (n.empty() || len(n.replaced) > 0):
+		c.add(n, map[string]any{})
+	case n.alive && n.form == formItems && (n.empty() || len(n.replaced) > 0):
+		c.add(n, []any{})
+	case n.alive && n.form != formObject && n.form != formItems:
 		c.add(n, n.render())
 	}
 	c.fields(n)
@@ -97,15 +102,13 @@ func (c *originCollector) node(n *node) {
 		c.path = append(c.path, Segment{i.id, true})
 		if i.content.alive {
 			c.add(&i.content, i.key)
-		} else {
+		} else if len(i.content.replaced) > 0 {
 			c.add(&i.content, nil)
 		}
 		c.fields(&i.content)
 		c.path = c.path[:len(c.path)-1]
 	}
 }
-
-func (n *node) isLeaf() bool { return n.form != formObject && n.form != formItems }
 
 func sortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {

@@ -57,7 +57,7 @@ func (n *node) find(p Path) *node {
 func noTerms(d *demand) string {
 	var layers []string
 	for _, p := range d.parts {
-		if len(p.terms) == 0 {
+		if len(p.terms) == 0 && !slices.Contains(layers, p.layer) {
 			layers = append(layers, p.layer)
 		}
 	}

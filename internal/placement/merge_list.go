@@ -66,22 +66,23 @@ func (m *merger) items(n *node, s *schema, at *trail, r Rule, list []any, replac
 
 func (m *merger) item(n *node, s *schema, at *trail, r Rule, o map[string]any) {
 	i := n.item(at.Name)
-	if i != nil && i.seenBy == m.number && r == RuleKeyed {
-		m.fault(finding.ItemTwice, at, "merge the two items", "two items have the key %s", at.Name)
-		return
-	}
-	if o["$patch"] == "delete" {
-		switch {
-		case !m.layer.mayRemove():
-			m.forbidden(at, "delete")
-		case i != nil:
-			i.remove(m.name, RuleDelete)
-		}
-		return
-	}
 	if i == nil {
 		i = &item{id: at.Name}
 		n.items = append(n.items, i)
+	}
+	removes := o["$patch"] == "delete"
+	switch again := i.seenBy == m.number; {
+	case again && (r == RuleKeyed || removes || !i.content.alive):
+		m.fault(finding.ItemTwice, at, "keep one of the two", "two items have the key %s", at.Name)
+		return
+	case removes && !m.layer.mayRemove():
+		m.forbidden(at, "delete")
+		return
+	}
+	i.seenBy = m.number
+	if removes {
+		i.remove(m.name, RuleDelete)
+		return
 	}
 	if !i.content.alive {
 		// A list that was replaced is in the order of the layer that replaced it.
@@ -89,7 +90,6 @@ func (m *merger) item(n *node, s *schema, at *trail, r Rule, o map[string]any) {
 		i.key = s.keyFields(o)
 		i.content.revive(formObject, r)
 	}
-	i.seenBy = m.number
 	m.object(&i.content, s, at, o)
 }
 
