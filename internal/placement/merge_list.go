@@ -72,14 +72,16 @@ func (m *merger) item(n *node, s *schema, at *trail, r Rule, o map[string]any) {
 	}
 	removes := o["$patch"] == "delete"
 	switch again := i.seenBy == m.number; {
-	case again && (r == RuleKeyed || removes || !i.content.alive):
+	case again && r == RuleUnion && s.sameBesideKeys(o, i.written):
+		return
+	case again:
 		m.fault(finding.ItemTwice, at, "keep one of the two", "two items have the key %s", at.Name)
 		return
 	case removes && !m.layer.mayRemove():
 		m.forbidden(at, "delete")
 		return
 	}
-	i.seenBy = m.number
+	i.seenBy, i.written = m.number, o
 	if removes {
 		i.remove(m.name, RuleDelete)
 		return

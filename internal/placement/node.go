@@ -35,7 +35,8 @@ type node struct {
 type item struct {
 	id      string
 	key     map[string]any
-	seenBy  int // the number of the last layer that wrote it
+	seenBy  int            // the number of the last layer that wrote it
+	written map[string]any // by that layer; its own, only to be read
 	content node
 }
 

@@ -122,3 +122,15 @@ func (s *schema) keyFields(item map[string]any) map[string]any {
 	}
 	return fields
 }
+
+// sameBesideKeys says whether two items with the same identity say the same.
+func (s *schema) sameBesideKeys(a, b map[string]any) bool {
+	for _, pair := range [][2]map[string]any{{a, b}, {b, a}} {
+		for name, v := range pair[0] {
+			if !s.isKey(name) && !equal(v, pair[1][name]) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,56 @@
+package placement
+
+import (
+	"slices"
+	"testing"
+)
+
+// Two tolerations that differ only in where a colon is are two.
+func TestIdentitiesDiffer(t *testing.T) {
+	s := podSpec.field("tolerations")
+	a, _ := s.identity(map[string]any{"key": "a:Exists:b", "operator": "Exists"})
+	b, _ := s.identity(map[string]any{"key": "a", "operator": "Exists", "value": "b:Exists"})
+	c, _ := s.identity(map[string]any{"key": `a\`, "operator": "Exists", "value": "b"})
+	d, _ := s.identity(map[string]any{"key": "a", "operator": `\:Exists`, "value": "b"})
+	if ids := []string{a, b, c, d}; len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
+		t.Errorf("identities are %q", ids)
+	}
+}
+
+// Terms stay in the order in which they were written, though short ones are looked at first.
+func TestTermsKeepTheirOrder(t *testing.T) {
+	const required = `{"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+		{"matchExpressions": [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]},
+		{"matchExpressions": [{"key": "c", "operator": "Exists"}]}]}}}}`
+	wantFragment(t, composed(t, base(required)), required)
+}
+
+// Each layer that is beaten in a list that layers share is beaten with what it had put there.
+func TestAppendedItemsHaveTheirLayers(t *testing.T) {
+	prefer := func(items string) string {
+		return `{"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [` + items + `]}}}`
+	}
+	result := Compose([]Layer{base(prefer(`{"weight": 1}, {"weight": 2}`)), prof("p", prefer(`{"weight": 2}, {"weight": 3}`)),
+		over(prefer(`{"$patch": "replace"}, {"weight": 4}`))}, Governs{})
+	if len(result.Origins) != 1 {
+		t.Fatal(result.Origins)
+	}
+	o := result.Origins[0]
+	want := []any{
+		map[string]any{"layer": "baseline", "value": []any{map[string]any{"weight": 1}, map[string]any{"weight": 2}}},
+		map[string]any{"layer": "profile:p", "value": []any{map[string]any{"weight": 2}, map[string]any{"weight": 3}}},
+	}
+	if got, want := string(asJSON(o.Replaced)), string(asJSON(want)); got != want || !slices.Equal(o.Layers, []string{"k8s_overlay"}) {
+		t.Errorf("%v beat\n%s\nwant\n%s", o.Layers, got, want)
+	}
+}
+
+// Whoever changes the fragment of a result changes none of its origins.
+func TestOriginsShareNothingWithTheFragment(t *testing.T) {
+	result := Compose(typicalLayers(t), typicalGoverns)
+	before := asJSON(result.Origins)
+	scribble(result.Fragment)
+	if after := asJSON(result.Origins); !slices.Equal(before, after) {
+		t.Errorf("were\n%s\nare\n%s", before, after)
+	}
+}
