@@ -91,8 +91,7 @@ func spell(m map[string]any, list string, fields ...string) {
 			}
 		}
 	}
-	sorted := items
-	slices.SortFunc(sorted, func(a, b any) int { return slices.Compare(asJSON(a), asJSON(b)) })
+	slices.SortFunc(items, func(a, b any) int { return slices.Compare(asJSON(a), asJSON(b)) })
 }
 
 func asJSON(v any) []byte {

@@ -2,16 +2,17 @@ package placement
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
 // Two tolerations that differ only in where a colon is are two.
 func TestIdentitiesDiffer(t *testing.T) {
 	s := podSpec.field("tolerations")
-	a, _ := s.identity(map[string]any{"key": "a:Exists:b", "operator": "Exists"})
-	b, _ := s.identity(map[string]any{"key": "a", "operator": "Exists", "value": "b:Exists"})
-	c, _ := s.identity(map[string]any{"key": `a\`, "operator": "Exists", "value": "b"})
-	d, _ := s.identity(map[string]any{"key": "a", "operator": `\:Exists`, "value": "b"})
+	a, _ := s.identity(map[string]any{"key": "a:Equal:b", "value": "c"})
+	b, _ := s.identity(map[string]any{"key": "a", "value": "b:Equal:c"})
+	c, _ := s.identity(map[string]any{"key": `a\`, "value": "b"})
+	d, _ := s.identity(map[string]any{"key": "a", "operator": `\:Equal`, "value": "b"})
 	if ids := []string{a, b, c, d}; len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
 		t.Errorf("identities are %q", ids)
 	}
@@ -52,5 +53,16 @@ func TestOriginsShareNothingWithTheFragment(t *testing.T) {
 	scribble(result.Fragment)
 	if after := asJSON(result.Origins); !slices.Equal(before, after) {
 		t.Errorf("were\n%s\nare\n%s", before, after)
+	}
+}
+
+// An expression that two layers demand is both layers' when it turns out that it can't hold.
+func TestContradictionNamesAllLayers(t *testing.T) {
+	const required = `{"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+		{"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]}]}}}}`
+	result := Compose([]Layer{base(required), prof("p", required), over(`{"nodeSelector": {"a": "y"}}`)}, Governs{})
+	const want = "nodeSelector a=y (k8s_overlay) and a In [x] (baseline, profile:p) disagree"
+	if all := result.Findings.All(); len(all) != 1 || !strings.HasSuffix(all[0].Message, want) {
+		t.Errorf("findings are %v, want %s", all, want)
 	}
 }

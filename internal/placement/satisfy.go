@@ -63,8 +63,8 @@ func interval(exprs term) (from, to int64, ok bool) {
 }
 
 // anyValue says whether there is a value in all In, in no NotIn, and in the interval. Without an In
-// there is: of the infinitely many values, and of the spellings of an integer (5, 05), NotIn
-// excludes only some.
+// there is: of all values, and of the many spellings of an integer (5, 05, 005), NotIn excludes only
+// some.
 func anyValue(exprs term, from, to int64) bool {
 	i := slices.IndexFunc(exprs, func(e *expression) bool { return e.op == "In" })
 	if i < 0 {
