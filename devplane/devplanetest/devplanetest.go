@@ -141,11 +141,11 @@ func Start(dir, nodes string, flags ...string) (*Cluster, error) {
 // StartCommand is Start for a command that the caller made; it must be a `devplane up`. If it has
 // a standard error, that gets the progress too.
 func StartCommand(cmd *exec.Cmd, dir string) (*Cluster, error) {
-	said := &buffer{}
-	if cmd.Stderr == nil {
-		cmd.Stderr = said
-	} else {
+	said, shown := &buffer{}, cmd.Stderr != nil
+	if shown {
 		cmd.Stderr = io.MultiWriter(cmd.Stderr, said)
+	} else {
+		cmd.Stderr = said
 	}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -166,6 +166,12 @@ func StartCommand(cmd *exec.Cmd, dir string) (*Cluster, error) {
 	}()
 	if err != nil {
 		<-c.done
+		switch {
+		case c.err == nil:
+			return nil, errors.New("devplane up was stopped before it was ready")
+		case shown:
+			return nil, fmt.Errorf("devplane up: %w", c.err)
+		}
 		return nil, fmt.Errorf("devplane up: %w\n%s", c.err, said)
 	}
 	c.Config, err = clientcmd.BuildConfigFromFlags("", strings.TrimSpace(line))

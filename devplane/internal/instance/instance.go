@@ -99,7 +99,7 @@ func Create(dir, version string) (*Instance, error) {
 		return nil, err
 	}
 	for _, d := range []string{in.Path("logs"), in.Path("pki"), in.RunDir(), in.NodesDir()} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
+		if err := makeFolder(d); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +183,22 @@ var keep = map[string]bool{"lock": true, marker: true, "logs": true}
 // Remove deletes the instance's data. Logs stay. Nothing of the instance may run any more.
 func (in *Instance) Remove() error {
 	err := errors.Join(in.clear(), os.RemoveAll(in.RunDir()), os.RemoveAll(in.NodesDir()))
-	_ = os.Remove(filepath.Dir(in.NodesDir())) // unless another instance has its own there
+	// What the last one leaves empty goes; with another instance's folder in it, it stays.
+	if os.Geteuid() == 0 {
+		_ = os.Remove(filepath.Dir(in.NodesDir()))
+	} else {
+		_ = os.Remove(runRoot())
+	}
+	return err
+}
+
+// makeFolder makes a folder below one that another instance may be removing as its last.
+func makeFolder(dir string) (err error) {
+	for range 5 {
+		if err = os.MkdirAll(dir, 0o700); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return err
 }
 

@@ -65,11 +65,7 @@ func TestOneFolderOneInstance(t *testing.T) {
 	if loaded.Running() {
 		t.Error("running after its end")
 	}
-	again, err := Create(dir, "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.lock, in.slot = again.lock, again.slot // for the clean-up
+	create(t, dir) // free again
 }
 
 func TestRemoveKeepsLogs(t *testing.T) {
