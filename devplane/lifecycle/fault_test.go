@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/devplane/devplanetest"
+	"github.com/berthdev/berth/devplane/internal/agent"
 	"github.com/berthdev/berth/devplane/internal/plane"
 	"github.com/berthdev/berth/devplane/internal/supervise"
 	corev1 "k8s.io/api/core/v1"
@@ -296,7 +297,7 @@ func nodeKilled(t *testing.T, c *devplanetest.Cluster, kind string) {
 		// What stands for the node ends and comes back; the node has no power all the same.
 		fault(t, c, "kill", "nodes")
 		_, err := devplanetest.Until(ctx, c.Client.CoreV1().RESTClient(), "nodes", "", "scale-0", func(n *corev1.Node) bool {
-			return n != nil && n.Status.NodeInfo.BootID != boot && plane.Ready(n)
+			return n != nil && n.Status.NodeInfo.BootID != boot && agent.Healthy(n)
 		})
 		if err != nil {
 			t.Fatalf("the other nodes are not back: %v", err)

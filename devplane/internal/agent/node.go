@@ -163,7 +163,7 @@ func (n *node) isUp() bool {
 
 // seen takes note of the node as it is in the API.
 func (n *node) seen(object *corev1.Node) {
-	if healthy(object) || !n.isUp() {
+	if Healthy(object) || !n.isUp() {
 		return
 	}
 	select {

@@ -125,8 +125,8 @@ func mergeConditions(old, want []corev1.NodeCondition) []corev1.NodeCondition {
 	return merged
 }
 
-// healthy says whether the API has a node as Ready.
-func healthy(n *corev1.Node) bool {
+// Healthy says whether the API has a node as Ready.
+func Healthy(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			return c.Status == corev1.ConditionTrue

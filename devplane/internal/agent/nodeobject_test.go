@@ -30,7 +30,7 @@ func TestNodeObject(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got.String(), want)
 		}
 	}
-	if !healthy(n) || len(n.Status.Conditions) != 5 || n.Status.NodeInfo.Architecture != "arm64" || n.Status.DaemonEndpoints.KubeletEndpoint.Port != 1234 {
+	if !Healthy(n) || len(n.Status.Conditions) != 5 || n.Status.NodeInfo.Architecture != "arm64" || n.Status.DaemonEndpoints.KubeletEndpoint.Port != 1234 {
 		t.Errorf("status is %+v", n.Status)
 	}
 }
@@ -51,7 +51,7 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	old.Status.Conditions = append(old.Status.Conditions, corev1.NodeCondition{Type: "Foreign"})
-	if healthy(old) {
+	if Healthy(old) {
 		t.Error("an unknown node is healthy")
 	}
 	got := merge(old, want)
@@ -69,7 +69,7 @@ func TestMerge(t *testing.T) {
 	for _, c := range got.Status.Conditions {
 		times[c.Type] = c.LastTransitionTime
 	}
-	if !healthy(got) || !times[corev1.NodeReady].Time.Equal(noon) || !times[corev1.NodeDiskPressure].Time.Equal(noon.Add(-time.Hour)) || len(times) != 6 {
+	if !Healthy(got) || !times[corev1.NodeReady].Time.Equal(noon) || !times[corev1.NodeDiskPressure].Time.Equal(noon.Add(-time.Hour)) || len(times) != 6 {
 		t.Errorf("conditions are %+v", got.Status.Conditions)
 	}
 	if got.Status.NodeInfo.BootID != "boot" || got.Status.DaemonEndpoints.KubeletEndpoint.Port != 2 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -142,6 +143,20 @@ type report struct {
 	Dir   string             `json:"dir,omitempty"`
 }
 
+// readReports yields reports with the lines they came in, until the writer is gone.
+func readReports(from io.Reader) iter.Seq2[[]byte, report] {
+	return func(yield func([]byte, report) bool) {
+		lines := bufio.NewScanner(from)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var r report
+			if json.Unmarshal(lines.Bytes(), &r) == nil && !yield(lines.Bytes(), r) {
+				return
+			}
+		}
+	}
+}
+
 // guard starts the supervisor, passes signals on, and cleans up behind it.
 func guard(f upFlags, say func(string), parent io.Writer) error {
 	if err := proc.BecomeSubreaper(); err != nil {
@@ -223,15 +238,9 @@ func startSupervisor(opts plane.Options) (p *proc.Process, reports io.Reader, pu
 // follow prints reports and hands them on until the supervisor closes them. It returns why the
 // supervisor failed, if it said so.
 func follow(reports io.Reader, say func(string), parent io.Writer) (failed string) {
-	lines := bufio.NewScanner(reports)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r report
-		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue
-		}
+	for line, r := range readReports(reports) {
 		if parent != nil {
-			fmt.Fprintf(parent, "%s\n", lines.Bytes())
+			fmt.Fprintf(parent, "%s\n", line)
 		}
 		switch {
 		case r.Say != "":
@@ -287,13 +296,7 @@ func detach(f upFlags, say func(string)) error {
 		return err
 	}
 	reportsW.Close()
-	lines := bufio.NewScanner(reportsR)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r report
-		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue
-		}
+	for _, r := range readReports(reportsR) {
 		switch {
 		case r.Say != "":
 			say(r.Say)

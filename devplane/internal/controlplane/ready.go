@@ -3,8 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"net"
-	"strings"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,20 +10,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
 // Client is the administrator's.
-func (p *Plane) Client() (kubernetes.Interface, *rest.Config, error) {
+func (p *Plane) Client() (kubernetes.Interface, error) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", p.Instance.Kubeconfig())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	cfg.QPS, cfg.Burst = 2000, 4000
 	cfg.UserAgent = "devplane"
-	client, err := kubernetes.NewForConfig(cfg)
-	return client, cfg, err
+	return kubernetes.NewForConfig(cfg)
 }
 
 // interval is how often readiness is asked for. The API offers no event before it is up.
@@ -47,20 +43,9 @@ func until(ctx context.Context, what string, done func() error) error {
 	}
 }
 
-// WaitEtcd returns when etcd accepts connections.
-func (p *Plane) WaitEtcd(ctx context.Context) error {
-	return until(ctx, "wait for etcd", func() error {
-		c, err := net.DialTimeout("tcp", strings.TrimPrefix(p.EtcdURL(), "https://"), time.Second)
-		if err == nil {
-			c.Close()
-		}
-		return err
-	})
-}
-
 // WaitAPIServer returns when the API server says that it is ready.
 func (p *Plane) WaitAPIServer(ctx context.Context) error {
-	client, _, err := p.Client()
+	client, err := p.Client()
 	if err != nil {
 		return err
 	}
@@ -75,7 +60,7 @@ func (p *Plane) WaitAPIServer(ctx context.Context) error {
 // WaitControllers returns when the controller manager works: the default ServiceAccount, without
 // which no pod can be created, exists.
 func (p *Plane) WaitControllers(ctx context.Context) error {
-	client, _, err := p.Client()
+	client, err := p.Client()
 	if err != nil {
 		return err
 	}
@@ -99,7 +84,7 @@ const Provisioner = "devplane.berth.dev/folder"
 
 // Bootstrap creates the objects that every devplane has.
 func (p *Plane) Bootstrap(ctx context.Context) error {
-	client, _, err := p.Client()
+	client, err := p.Client()
 	if err != nil {
 		return err
 	}

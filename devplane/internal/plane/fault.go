@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -200,18 +201,9 @@ func (p *Plane) nodeVictim(name string) (victim, error) {
 			}
 			return kubelet.Start()
 		},
-		pause:  func() error { return firstError(kubelet.Pause(), containerd.Pause()) },
-		resume: func() error { return firstError(containerd.Resume(), kubelet.Resume()) },
+		pause:  func() error { return cmp.Or(kubelet.Pause(), containerd.Pause()) },
+		resume: func() error { return cmp.Or(containerd.Resume(), kubelet.Resume()) },
 	}, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tellNodes asks the nodes process to kill or start one of its nodes.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/berthdev/berth/devplane/internal/agent"
 	"github.com/berthdev/berth/devplane/internal/nodefile"
 	"github.com/berthdev/berth/devplane/internal/realnode"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 	lw := cache.NewListWatchFromClient(p.client.CoreV1().RESTClient(), "nodes", "", fields.Everything())
 	_, err := watchtools.UntilWithSync(ctx, lw, &corev1.Node{}, nil, func(e watch.Event) (bool, error) {
 		node, ok := e.Object.(*corev1.Node)
-		if !ok || !Ready(node) {
+		if !ok || !agent.Healthy(node) {
 			return false, nil
 		}
 		if want, ok := waiting[node.Name]; ok {
@@ -53,16 +54,6 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 		return fmt.Errorf("wait for nodes %s: %w", strings.Join(names, ", "), cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
-}
-
-// Ready reports whether a node's Ready condition is true.
-func Ready(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // dress gives a real node the labels that a kubelet may not give itself and the extended

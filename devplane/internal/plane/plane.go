@@ -164,7 +164,7 @@ func (p *Plane) bringUp(ctx context.Context, cancel context.CancelCauseFunc) err
 	if err != nil {
 		return err
 	}
-	if p.client, _, err = p.cp.Client(); err != nil {
+	if p.client, err = p.cp.Client(); err != nil {
 		return err
 	}
 	specs := p.cp.Parts()

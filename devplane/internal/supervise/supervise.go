@@ -86,10 +86,7 @@ func New(spec Spec, event func(string)) *Part {
 // Name is the part's name.
 func (p *Part) Name() string { return p.spec.Name }
 
-// Failed receives the error when the part can't be kept running.
-func (p *Part) Failed() <-chan error { return p.failed }
-
-// OnFail sets what is called, besides Failed, when the part can't be kept running. Call it before
+// OnFail sets what is called, besides what WaitFailed returns, when the part can't be kept running. Call it before
 // the first Start.
 func (p *Part) OnFail(f func(error)) { p.onFail = f }
 
