@@ -11,7 +11,7 @@ import (
 type Result struct {
 	Fragment map[string]any // not to be used if Findings has errors
 	Origins  []Origin       // of every leaf, sorted by path, a list's items in their order
-	Findings finding.List   // without files and positions, which the layers don't have
+	Findings finding.List   // with positions where a layer's Locate gives them
 }
 
 // Origin is where a leaf of the fragment came from. The key of an item of a keyed list is a leaf at

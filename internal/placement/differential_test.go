@@ -46,7 +46,7 @@ func (g gen) direct(original, patch map[string]any) {
 				patch[field] = append(v, map[string]any{"$patch": "replace"})
 				continue
 			}
-			key := podSpec.field(field).keys[0].field
+			key := podSpec.Field(field).keys[0].field
 			v[0] = map[string]any{key: v[0].(map[string]any)[key], "$patch": "delete"}
 		}
 	}

@@ -264,7 +264,7 @@ func genLayers(t *rapid.T, removes bool) []Layer {
 	g := gen{T: t}
 	layers := []Layer{{Kind: Baseline, Fragment: g.fragment()}}
 	for _, name := range g.some("p", "q", "r") {
-		layers = append(layers, Layer{Profile, name, g.fragment()})
+		layers = append(layers, Layer{Kind: Profile, Name: name, Fragment: g.fragment()})
 	}
 	if g.chance(1) {
 		layers = append(layers, Layer{Kind: Step, Fragment: g.fragment()})

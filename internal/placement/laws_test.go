@@ -22,7 +22,7 @@ func TestLawEmptyChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		layers := genLayers(t, true)
 		i := rapid.IntRange(0, len(layers)).Draw(t, "at")
-		empty := Layer{Profile, "empty", rapid.SampledFrom([]map[string]any{nil, {}}).Draw(t, "empty")}
+		empty := Layer{Kind: Profile, Name: "empty", Fragment: rapid.SampledFrom([]map[string]any{nil, {}}).Draw(t, "empty")}
 		without, with := Compose(layers, Governs{}), Compose(slices.Insert(slices.Clone(layers), i, empty), Governs{})
 		if !reflect.DeepEqual(without, with) {
 			t.Fatalf("got\n%v\nand\n%v", without, with)
@@ -45,7 +45,7 @@ func TestLawProfilesCommute(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := gen{T: t}
-		baseline, p, q := Layer{Kind: Baseline, Fragment: g.fragment()}, Layer{Profile, "p", g.fragment()}, Layer{Profile, "q", g.fragment()}
+		baseline, p, q := Layer{Kind: Baseline, Fragment: g.fragment()}, Layer{Kind: Profile, Name: "p", Fragment: g.fragment()}, Layer{Kind: Profile, Name: "q", Fragment: g.fragment()}
 		pq, qp := Compose([]Layer{baseline, p, q}, Governs{}), Compose([]Layer{baseline, q, p}, Governs{})
 		conflict := func(f finding.Finding) bool { return f.Code == finding.ProfileConflict }
 		if slices.ContainsFunc(pq.Findings.All(), conflict) != slices.ContainsFunc(qp.Findings.All(), conflict) {
@@ -108,7 +108,7 @@ func TestLawBaselineTolerationsStay(t *testing.T) {
 		result := Compose(layers, Governs{})
 		list, _ := layers[0].Fragment["tolerations"].([]any)
 		for _, e := range list {
-			id, _ := podSpec.field("tolerations").identity(e.(map[string]any))
+			id, _ := podSpec.Field("tolerations").identity(e.(map[string]any))
 			if has(result.Fragment, id) {
 				continue
 			}
@@ -124,7 +124,7 @@ func TestLawBaselineTolerationsStay(t *testing.T) {
 func has(fragment map[string]any, toleration string) bool {
 	list, _ := fragment["tolerations"].([]any)
 	return slices.ContainsFunc(list, func(e any) bool {
-		id, _ := podSpec.field("tolerations").identity(e.(map[string]any))
+		id, _ := podSpec.Field("tolerations").identity(e.(map[string]any))
 		return id == toleration
 	})
 }

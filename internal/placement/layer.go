@@ -29,7 +29,12 @@ type Layer struct {
 	Kind     Kind
 	Name     string // of a profile, else empty
 	Fragment map[string]any
+	Locate   Locator // nil if nobody knows
 }
+
+// Locator says where in its file a layer says something of a path, or else of what the path is in.
+// Line and column are from 1, or 0 if not even that is known.
+type Locator func(Path) (file string, line, column int)
 
 // String is how origins and findings name the layer: "baseline", "profile:arm64".
 func (l Layer) String() string {

@@ -31,9 +31,9 @@ func (m *merger) held(root *node, locks []lock) {
 			continue
 		}
 		if m.layer.Kind != Berth {
-			m.findings = append(m.findings, finding.Finding{Code: finding.LockedField, Severity: finding.Error, Path: l.path.String(),
+			m.report(finding.Finding{Code: finding.LockedField, Severity: finding.Error,
 				Message: m.name + " " + change(l, now) + ", and the operator's baseline locks it",
-				Fix:     "leave it as the baseline has it"})
+				Fix:     "leave it as the baseline has it"}, l.path)
 		}
 		l.value = now
 	}

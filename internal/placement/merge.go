@@ -31,8 +31,16 @@ func (t *trail) path() Path {
 }
 
 func (m *merger) found(code finding.Code, severity finding.Severity, at *trail, fix, format string, args ...any) {
-	m.findings = append(m.findings, finding.Finding{Code: code, Severity: severity, Path: at.path().String(),
-		Message: fmt.Sprintf(format, args...), Fix: fix})
+	m.report(finding.Finding{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), Fix: fix}, at.path())
+}
+
+// report adds a finding about the layer that is being merged, at a path of it.
+func (m *merger) report(f finding.Finding, at Path) {
+	f.Path = at.String()
+	if m.layer.Locate != nil {
+		f.File, f.Line, f.Column = m.layer.Locate(at)
+	}
+	m.findings = append(m.findings, f)
 }
 
 // fault reports an error in the layer.
@@ -41,7 +49,7 @@ func (m *merger) fault(code finding.Code, at *trail, fix, format string, args ..
 }
 
 // value merges v, which is not nil, into the node.
-func (m *merger) value(n *node, s *schema, at *trail, v any) {
+func (m *merger) value(n *node, s *Schema, at *trail, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		m.object(n, s, at, v)
@@ -103,7 +111,7 @@ func (m *merger) mismatch(n *node, at *trail, f form, v any) {
 
 // object merges key by key. The order of the keys makes no difference: fields are independent, and
 // members of a one-of are removed before any is set.
-func (m *merger) object(n *node, s *schema, at *trail, v map[string]any) {
+func (m *merger) object(n *node, s *Schema, at *trail, v map[string]any) {
 	m.take(n, at, formObject, RuleObject, v)
 	m.directive(n, at, v)
 	m.oneOf(n, s, at, v)
@@ -119,7 +127,7 @@ func (m *merger) object(n *node, s *schema, at *trail, v map[string]any) {
 				field = &node{}
 				n.fields[name] = field
 			}
-			m.value(field, s.field(name), &trail{at, Segment{Name: name}}, e)
+			m.value(field, s.Field(name), &trail{at, Segment{Name: name}}, e)
 		}
 	}
 }
@@ -137,7 +145,7 @@ func (m *merger) null(n *node, at *trail) {
 
 // oneOf removes the members of a one-of that the layer does not name, if it names any. Those that it
 // names are merged as other fields are.
-func (m *merger) oneOf(n *node, s *schema, at *trail, v map[string]any) {
+func (m *merger) oneOf(n *node, s *Schema, at *trail, v map[string]any) {
 	if s == nil || !s.oneOf || !namesMember(s, v) {
 		return
 	}
@@ -150,7 +158,7 @@ func (m *merger) oneOf(n *node, s *schema, at *trail, v map[string]any) {
 	}
 }
 
-func namesMember(s *schema, v map[string]any) bool {
+func namesMember(s *Schema, v map[string]any) bool {
 	for name, e := range v {
 		if e != nil && !strings.HasPrefix(name, "$") && s.isMember(name) {
 			return true

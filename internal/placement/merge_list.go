@@ -8,7 +8,7 @@ import (
 )
 
 // list merges by the rule that the schema has for the list.
-func (m *merger) list(n *node, s *schema, at *trail, list []any) {
+func (m *merger) list(n *node, s *Schema, at *trail, list []any) {
 	list, replace := m.replaceDirective(at, list)
 	switch s.rule() {
 	case keyed:
@@ -41,7 +41,7 @@ func (m *merger) replaceDirective(at *trail, list []any) (rest []any, replace bo
 }
 
 // items merges a list whose items have keys.
-func (m *merger) items(n *node, s *schema, at *trail, r Rule, list []any, replace bool) {
+func (m *merger) items(n *node, s *Schema, at *trail, r Rule, list []any, replace bool) {
 	m.take(n, at, formItems, r, list)
 	if replace {
 		for _, i := range n.items {
@@ -64,7 +64,7 @@ func (m *merger) items(n *node, s *schema, at *trail, r Rule, list []any, replac
 	}
 }
 
-func (m *merger) item(n *node, s *schema, at *trail, r Rule, o map[string]any) {
+func (m *merger) item(n *node, s *Schema, at *trail, r Rule, o map[string]any) {
 	i := n.item(at.Name)
 	if i == nil {
 		i = &item{id: at.Name}

@@ -8,7 +8,7 @@ import (
 
 // Two tolerations that differ only in where a colon is are two.
 func TestIdentitiesDiffer(t *testing.T) {
-	s := podSpec.field("tolerations")
+	s := podSpec.Field("tolerations")
 	a, _ := s.identity(map[string]any{"key": "a:Equal:b", "value": "c"})
 	b, _ := s.identity(map[string]any{"key": "a", "value": "b:Equal:c"})
 	c, _ := s.identity(map[string]any{"key": `a\`, "value": "b"})

@@ -16,21 +16,24 @@ const (
 	conjunction                 // node selector terms: each layer's demand holds
 )
 
-// schema is what a field of a pod spec has that is out of the ordinary, and what is below it. Where
+// Schema is what a field of a pod spec has that is out of the ordinary, and what is below it. Where
 // nothing is, the schema is nil, and all of its methods work on nil.
-type schema struct {
+type Schema struct {
 	list    listRule
 	keys    []key // of the list's items; nil if the field is no keyed list
 	oneOf   bool
 	members []string // of the one-of; nil: all fields but keys
-	fields  map[string]*schema
+	fields  map[string]*Schema
 }
+
+// PodSpec gives the schema of a fragment.
+func PodSpec() *Schema { return podSpec }
 
 // podSpec is the schema of a fragment, from the tables in keys.go. Nothing writes to it after this.
 var podSpec = newSchema(lists, oneOfs)
 
-func newSchema(lists []listRow, oneOfs []oneOfRow) *schema {
-	root := &schema{}
+func newSchema(lists []listRow, oneOfs []oneOfRow) *Schema {
+	root := &Schema{}
 	for _, row := range lists {
 		s := root.make(row.path)
 		s.list, s.keys = row.how, row.keys
@@ -42,28 +45,35 @@ func newSchema(lists []listRow, oneOfs []oneOfRow) *schema {
 	return root
 }
 
-func (s *schema) make(path string) *schema {
+func (s *Schema) make(path string) *Schema {
 	for name := range strings.SplitSeq(path, ".") {
 		if s.fields == nil {
-			s.fields = map[string]*schema{}
+			s.fields = map[string]*Schema{}
 		}
 		if s.fields[name] == nil {
-			s.fields[name] = &schema{}
+			s.fields[name] = &Schema{}
 		}
 		s = s.fields[name]
 	}
 	return s
 }
 
-// field is the schema of a field of an object, or of a field of the list's items.
-func (s *schema) field(name string) *schema {
+// Field is the schema of a field of an object, or of a field of the list's items.
+func (s *Schema) Field(name string) *Schema {
 	if s == nil {
 		return nil
 	}
 	return s.fields[name]
 }
 
-func (s *schema) rule() listRule {
+// Keyed says whether the field is a list whose items have keys.
+func (s *Schema) Keyed() bool { return s != nil && s.keys != nil }
+
+// Identity is the key of an item of a keyed list, as paths show it. If the item lacks a field of the
+// key, missing names the field.
+func (s *Schema) Identity(item map[string]any) (id, missing string) { return s.identity(item) }
+
+func (s *Schema) rule() listRule {
 	if s == nil {
 		return replaced
 	}
@@ -71,12 +81,12 @@ func (s *schema) rule() listRule {
 }
 
 // isKey says whether the field identifies the item that it is in.
-func (s *schema) isKey(field string) bool {
+func (s *Schema) isKey(field string) bool {
 	return s != nil && slices.ContainsFunc(s.keys, func(k key) bool { return k.field == field })
 }
 
 // isMember says whether the field is one of the one-of that the object is.
-func (s *schema) isMember(field string) bool {
+func (s *Schema) isMember(field string) bool {
 	switch {
 	case s == nil || !s.oneOf:
 		return false
@@ -89,7 +99,7 @@ func (s *schema) isMember(field string) bool {
 
 // identity is the key of an item, as paths show it. If the item lacks a field of it, missing says
 // which.
-func (s *schema) identity(item map[string]any) (id, missing string) {
+func (s *Schema) identity(item map[string]any) (id, missing string) {
 	parts := make([]string, 0, 4)
 	for _, k := range s.keys {
 		text, ok := keyText(item[k.field])
@@ -113,7 +123,7 @@ func (s *schema) identity(item map[string]any) (id, missing string) {
 }
 
 // keyFields is the part of an item that identifies it, as it was written.
-func (s *schema) keyFields(item map[string]any) map[string]any {
+func (s *Schema) keyFields(item map[string]any) map[string]any {
 	fields := make(map[string]any, len(s.keys))
 	for _, k := range s.keys {
 		if v, ok := item[k.field]; ok && v != nil {
@@ -124,7 +134,7 @@ func (s *schema) keyFields(item map[string]any) map[string]any {
 }
 
 // sameBesideKeys says whether two items with the same identity say the same.
-func (s *schema) sameBesideKeys(a, b map[string]any) bool {
+func (s *Schema) sameBesideKeys(a, b map[string]any) bool {
 	for _, pair := range [][2]map[string]any{{a, b}, {b, a}} {
 		for name, v := range pair[0] {
 			if !s.isKey(name) && !equal(v, pair[1][name]) {
