@@ -1,0 +1,296 @@
+package pipeline
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/berthdev/berth/internal/expression"
+	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/ident"
+	"github.com/berthdev/berth/internal/placement/fragment"
+	"github.com/berthdev/berth/internal/source"
+)
+
+// Input is what a run is given beside the file.
+type Input struct {
+	Params      map[string]string
+	Environment string // empty: the file's
+	Partial     bool   // required parameters may be missing: what depends on them is left as it is
+}
+
+// Expansion is the steps of a run.
+type Expansion struct {
+	File        *File
+	Params      map[string]string // all that the pipeline has
+	Environment string            // empty if there is none
+	Steps       []Instance        // in the order of the file, and of each matrix
+}
+
+// Value is a text of a step: what it is, or how it is found out when the step starts.
+type Value struct {
+	Text string // if late, with expressions in it
+	Late bool
+}
+
+// Instance is a step of a run.
+type Instance struct {
+	Variant
+	Step  string   // name in the file
+	Needs []string // IDs of the instances that have to end first
+	If    string   // condition, evaluated when what the step needs has ended; empty: success()
+
+	Image      string
+	Script     *Value   // run by Shell; nil if the step has a command
+	Shell      []string // never empty
+	Command    []Value
+	Args       []Value
+	WorkingDir string
+	Env        map[string]Value
+	Secrets    map[string]SecretKey // by variable
+	Services   []ServiceInstance
+	Outputs    []string
+
+	PlacementProfiles []string
+	Resources         *fragment.Resources // nil if none are written
+	Overlay           fragment.Fragment   // k8s_overlay; with a nil Node if there is none
+	ServiceAccount    string
+	Workspace         bool // whether it has the run's volume
+
+	Pool            string
+	Priority        int
+	Retry           *Retry // with nothing left open; nil: no retries
+	Timeout         time.Duration
+	ScheduleTimeout time.Duration
+	ImageTimeout    time.Duration
+	AllowFailure    bool
+
+	from *step
+}
+
+// SecretKey is a key of a Secret.
+type SecretKey struct {
+	Secret string `json:"secret"`
+	Key    string `json:"key"`
+}
+
+// ServiceInstance is a service of a step of a run.
+type ServiceInstance struct {
+	Name      string
+	Image     string
+	Command   []Value
+	Args      []Value
+	Env       map[string]Value
+	Ready     *Ready
+	Resources *fragment.Resources
+}
+
+// At is where a key of the step was written, and the step itself if it was not.
+func (i *Instance) At(key string) Place { return i.from.at(key) }
+
+// expander makes the steps of a run.
+type expander struct {
+	file     *File
+	out      Expansion
+	partial  map[string]bool // parameters that are not known
+	values   expression.Values
+	scope    scopes
+	step     *step
+	findings []finding.Finding
+}
+
+// Expand makes the steps of a run. They are not to be used if there are errors among the findings.
+func (f *File) Expand(in Input) (*Expansion, finding.List) {
+	e := expander{file: f, out: Expansion{File: f, Params: map[string]string{}}, partial: map[string]bool{}}
+	e.params(in)
+	e.environment(in)
+	if finding.Of(e.findings...).HasErrors() {
+		return nil, finding.Of(e.findings...)
+	}
+	for i := range f.steps {
+		e.step, e.scope = &f.steps[i], f.scopes[i]
+		needs := e.needs()
+		for _, v := range f.variants[i] {
+			e.values = expression.Values{Params: e.out.Params, Matrix: v.Combination.Map(),
+				Run: expression.Run{Pipeline: f.Pipeline.Name, Environment: e.out.Environment}}
+			e.out.Steps = append(e.out.Steps, e.instance(v, needs))
+		}
+	}
+	return &e.out, finding.Of(e.findings...)
+}
+
+// params takes what is given, and the defaults.
+func (e *expander) params(in Input) {
+	known := e.file.Pipeline.Params
+	for _, name := range sortedKeys(in.Params) {
+		if _, ok := known[name]; !ok {
+			otherwise := "the pipeline has no parameters"
+			if len(known) > 0 {
+				otherwise = "there are: " + strings.Join(sortedKeys(known), ", ")
+			}
+			e.findings = append(e.findings, finding.Finding{Code: finding.ParameterUnknown, Severity: finding.Error, Path: "params." + name,
+				Message: "the run gives the parameter " + name + ", and the pipeline has none of that name",
+				Fix:     finding.DidYouMean(name, sortedKeys(known), otherwise)})
+		}
+	}
+	top := Place{e.file.root, ""}.Below("params")
+	for _, name := range sortedKeys(known) {
+		p, at := known[name], top.Below(name)
+		v, given := in.Params[name]
+		switch {
+		case !given && p.Required && in.Partial:
+			e.partial[name] = true
+			continue
+		case !given && p.Required:
+			e.findings = append(e.findings, at.Fault(finding.ParameterMissing, "add --param "+name+"=VALUE",
+				"the parameter %s is required, and the run does not give it", name))
+			continue
+		case !given && p.Default != nil:
+			v = string(*p.Default)
+		}
+		if given && !regexp.MustCompile(p.Pattern).MatchString(v) { // Parse compiled it
+			e.findings = append(e.findings, at.Below("pattern").Fault(finding.ParameterInvalid, "",
+				"the parameter %s is %q, which does not match %s", name, v, p.Pattern))
+		}
+		e.out.Params[name] = v
+	}
+}
+
+func (e *expander) environment(in Input) {
+	own := e.file.Pipeline.Environment
+	e.out.Environment = own
+	if in.Environment == "" || in.Environment == own {
+		return
+	}
+	if own != "" {
+		e.findings = append(e.findings, Place{e.file.root, ""}.Below("environment").Fault(finding.KeysExclusive, "leave one of them out",
+			"the pipeline targets the environment %s, and the run is to target %s", own, in.Environment))
+	}
+	e.out.Environment = in.Environment
+}
+
+// needs gives the IDs of all instances of what the step needs.
+func (e *expander) needs() []string {
+	var ids []string
+	for i := range e.file.steps {
+		if slices.Contains(e.step.Needs, e.file.steps[i].Name) {
+			for _, v := range e.file.variants[i] {
+				ids = append(ids, v.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func (e *expander) instance(v Variant, needs []string) Instance {
+	s := e.step
+	i := Instance{Variant: v, Step: s.Name, Needs: needs, If: s.If, Outputs: s.Outputs,
+		Priority: s.Priority, Retry: s.Retry.complete(), AllowFailure: s.AllowFailure, from: s,
+		Timeout: orElse(s.Timeout, time.Hour), ScheduleTimeout: orElse(s.ScheduleTimeout, 15*time.Minute),
+		ImageTimeout: orElse(s.ImageTimeout, 5*time.Minute)}
+	i.Workspace = e.file.Pipeline.Workspace != nil && (s.Workspace == nil || *s.Workspace)
+	i.Image = e.string(s.from["image"])
+	i.WorkingDir = e.string(s.from["working_dir"])
+	if i.WorkingDir != "" {
+		e.findings = append(e.findings, workingDirFault(s, i.WorkingDir, i.Workspace)...)
+		i.WorkingDir = path.Clean(i.WorkingDir)
+	}
+	if i.Shell = e.strings(s.from["shell"]); len(i.Shell) == 0 {
+		i.Shell = []string{"/bin/sh", "-e"}
+	}
+	if at, ok := s.from["run"]; ok {
+		script := e.value(at)
+		i.Script = &script
+	}
+	i.Command, i.Args = e.list(s.from["command"]), e.list(s.from["args"])
+	i.Env = map[string]Value{}
+	for _, name := range sortedKeys(s.env) {
+		i.Env[name] = e.value(s.env[name])
+	}
+	i.Secrets = e.secrets(s.from["secrets"])
+	i.Services = e.services(s.from["services"])
+	i.PlacementProfiles = e.strings(s.from["placement_profiles"])
+	i.Resources = e.resources(s.from["resources"])
+	i.Overlay = e.overlay(s.from["k8s_overlay"])
+	i.ServiceAccount = e.named(s.from["service_account"], "service account", ident.Subdomain)
+	i.Pool = e.named(s.from["pool"], "pool", func(name string) error { return ident.Label(name, 63) })
+	return i
+}
+
+// complete fills in what was left open.
+func (r *Retry) complete() *Retry {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	if len(c.On) == 0 {
+		for _, class := range RetryOn("").Values() {
+			c.On = append(c.On, RetryOn(class))
+		}
+	}
+	if c.Backoff == 0 {
+		c.Backoff = source.Duration(10 * time.Second)
+	}
+	return &c
+}
+
+func orElse(d source.Duration, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return time.Duration(d)
+}
+
+func (e *expander) fault(at Place, code finding.Code, fix, format string, args ...any) {
+	e.findings = append(e.findings, at.Fault(code, fix, format, args...))
+}
+
+// named is a string that is a name.
+func (e *expander) named(at Place, what string, check func(string) error) string {
+	name := e.string(at)
+	if at.Node == nil || e.open(at) {
+		return name
+	}
+	if err := check(name); err != nil {
+		e.fault(at, finding.NameInvalid, "", "the name of the %s, %q, %v", what, name, err)
+	}
+	return name
+}
+
+func (e *expander) secrets(at Place) map[string]SecretKey {
+	if at.Node == nil {
+		return nil
+	}
+	all := map[string]SecretKey{}
+	for _, f := range at.Node.Fields {
+		here := at.Below(f.Name)
+		text := e.string(here)
+		if e.open(here) {
+			continue
+		}
+		c := checker{}
+		c.secret(here, text)
+		e.findings = append(e.findings, c.findings...)
+		secret, key, _ := strings.Cut(text, "/")
+		all[f.Name] = SecretKey{secret, key}
+	}
+	return all
+}
+
+func (e *expander) services(at Place) []ServiceInstance {
+	var all []ServiceInstance
+	for n := range e.step.Services {
+		s, here := &e.step.Services[n], at.Item(n)
+		instance := ServiceInstance{Name: s.Name, Image: e.string(here.Below("image")), Command: e.list(here.Below("command")),
+			Args: e.list(here.Below("args")), Env: map[string]Value{}, Ready: s.Ready, Resources: e.resources(here.Below("resources"))}
+		if env := here.Below("env"); env.Node != nil {
+			for _, f := range env.Node.Fields {
+				instance.Env[f.Name] = e.value(env.Below(f.Name))
+			}
+		}
+		all = append(all, instance)
+	}
+	return all
+}
