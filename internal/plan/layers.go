@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/pipeline"
+	"github.com/berthdev/berth/internal/placement"
+	"github.com/berthdev/berth/internal/placement/profile"
+)
+
+// object and list are shorter to read where a pod is written down.
+type object = map[string]any
+
+// writer writes the layers of one step's pod.
+type writer struct {
+	plan     *Plan
+	operator *profile.File
+	step     *pipeline.Instance
+	late     []Late
+}
+
+// layers gives all layers, lowest first. The findings are expressions of the operator's labels that failed.
+func (w *writer) layers() ([]placement.Layer, []finding.Finding) {
+	facts := profile.RunFacts{Pipeline: w.plan.Pipeline, Environment: w.plan.Environment}
+	operators, findings := w.operator.Layers(w.step.PlacementProfiles, facts)
+	all := []placement.Layer{w.builtin()}
+	services := w.serviceResources()
+	for _, l := range operators {
+		if l.Kind == placement.Profile {
+			l.Locate = nil // what is wrong with a profile is wrong with the step that lists it
+			if services != nil {
+				all, services = append(all, *services), nil
+			}
+		}
+		all = append(all, l)
+	}
+	if services != nil {
+		all = append(all, *services)
+	}
+	all = append(all, w.stepLayer(), w.resources(), w.overlay(), w.berth())
+	for i := range all {
+		if all[i].Kind != placement.Builtin {
+			all[i].Fragment = escalating(all[i].Fragment)
+		}
+	}
+	return all, findings
+}
+
+// builtin is what Berth has when nobody says otherwise: a pod that runs once, gets no token and no
+// environment of other Services, and whose containers can't gain privileges.
+func (w *writer) builtin() placement.Layer {
+	security := func() object {
+		s := object{"allowPrivilegeEscalation": false, "seccompProfile": object{"type": "RuntimeDefault"}}
+		if w.operator.PodSecurity == profile.Restricted {
+			s["runAsNonRoot"] = true
+			s["capabilities"] = object{"drop": []any{"ALL"}}
+		}
+		return s
+	}
+	f := object{
+		"restartPolicy":                "Never",
+		"enableServiceLinks":           false,
+		"automountServiceAccountToken": false,
+		"containers":                   []any{object{"name": StepContainer, "securityContext": security()}},
+	}
+	if len(w.step.Services) > 0 {
+		f["initContainers"] = w.eachService(func(*pipeline.ServiceInstance) object { return object{"securityContext": security()} })
+	}
+	if w.operator.PodSecurity == profile.Restricted && w.step.Workspace {
+		f["securityContext"] = object{"fsGroup": int64(1000)} // else a user that is not root can't write to the volume
+	}
+	return placement.Layer{Kind: placement.Builtin, Fragment: f}
+}
+
+// eachService makes an init container for each service.
+func (w *writer) eachService(of func(*pipeline.ServiceInstance) object) []any {
+	var all []any
+	for i := range w.step.Services {
+		c := of(&w.step.Services[i])
+		c["name"] = w.step.Services[i].Name
+		all = append(all, c)
+	}
+	return all
+}
+
+// serviceResources gives the baseline's resources to services as well: they are containers that Berth
+// makes, and a quota or a LimitRange looks at every one. Nil if there is nothing to give.
+func (w *writer) serviceResources() *placement.Layer {
+	r := w.operator.Baseline.Resources
+	if r == nil || len(w.step.Services) == 0 {
+		return nil
+	}
+	return &placement.Layer{Kind: placement.Baseline, Locate: r.Locate, Fragment: object{
+		"initContainers": w.eachService(func(*pipeline.ServiceInstance) object { return object{"resources": r.Object()} })}}
+}
+
+// stepLayer is what the step itself says.
+func (w *writer) stepLayer() placement.Layer {
+	s := w.step
+	c := object{"name": StepContainer}
+	if s.Image != "" {
+		c["image"] = s.Image
+	}
+	if s.Script != nil {
+		command := append(texts(s.Shell), "-c", w.author(*s.Script, len(s.Shell)+1, StepContainer, "containers", "command"))
+		c["command"] = command
+	} else {
+		c["command"] = w.list(s.Command, StepContainer, "containers", "command")
+	}
+	if len(s.Args) > 0 {
+		c["args"] = w.list(s.Args, StepContainer, "containers", "args")
+	}
+	if dir := w.workingDir(); dir != "" {
+		c["workingDir"] = dir
+	}
+	env := w.env(s.Env, StepContainer, "containers")
+	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
+		env = append(env, object{"name": name, "valueFrom": object{"secretKeyRef": object{"name": s.Secrets[name].Secret, "key": s.Secrets[name].Key}}})
+	}
+	if len(env) > 0 {
+		c["env"] = env
+	}
+	f := object{"containers": []any{c}}
+	if len(s.Services) > 0 {
+		f["initContainers"] = w.eachService(w.service)
+	}
+	if s.ServiceAccount != "" {
+		f["serviceAccountName"] = s.ServiceAccount
+		f["automountServiceAccountToken"] = true
+	}
+	return placement.Layer{Kind: placement.Step, Fragment: f}
+}
+
+func (w *writer) workingDir() string {
+	dir := w.step.WorkingDir
+	if w.step.Workspace && !path.IsAbs(dir) {
+		return path.Join(workspaceMount, dir)
+	}
+	return dir
+}
+
+// service is a native sidecar: an init container that stays, and that the step waits for.
+func (w *writer) service(s *pipeline.ServiceInstance) object {
+	c := object{"image": s.Image, "restartPolicy": "Always"}
+	if len(s.Command) > 0 {
+		c["command"] = w.list(s.Command, s.Name, "initContainers", "command")
+	}
+	if len(s.Args) > 0 {
+		c["args"] = w.list(s.Args, s.Name, "initContainers", "args")
+	}
+	if len(s.Env) > 0 {
+		c["env"] = w.env(s.Env, s.Name, "initContainers")
+	}
+	if s.Ready != nil {
+		// A service may take its time: what bounds the wait is the step's own timeouts.
+		probe := object{"periodSeconds": int64(1), "failureThreshold": int64(3600)}
+		switch {
+		case s.Ready.HTTP != nil:
+			p := s.Ready.HTTP.Path
+			if p == "" {
+				p = "/"
+			}
+			probe["httpGet"] = object{"port": int64(s.Ready.HTTP.Port), "path": p}
+		case len(s.Ready.Exec) > 0:
+			probe["exec"] = object{"command": texts(s.Ready.Exec)}
+		default:
+			probe["tcpSocket"] = object{"port": int64(s.Ready.TCP)}
+		}
+		c["startupProbe"] = probe
+	}
+	return c
+}
+
+// resources is the author's exact numbers.
+func (w *writer) resources() placement.Layer {
+	f := w.step.Resources.Fragment()
+	var services []any
+	for _, s := range w.step.Services {
+		if s.Resources != nil {
+			services = append(services, object{"name": s.Name, "resources": s.Resources.Object()})
+		}
+	}
+	if len(services) > 0 {
+		f["initContainers"] = services
+	}
+	return placement.Layer{Kind: placement.Resources, Fragment: f, Locate: w.step.Resources.Locate}
+}
+
+func (w *writer) overlay() placement.Layer {
+	return placement.Layer{Kind: placement.Overlay, Fragment: literalFragment(w.step.Overlay.Value), Locate: w.step.Overlay.Locate}
+}
+
+// backstop is beyond the step's own timeouts, which are exact: activeDeadlineSeconds begins before the
+// image is pulled, and only has to end the pod when Berth is not there to do it.
+const backstop = 5 * time.Minute
+
+// berth is what no one overrides.
+func (w *writer) berth() placement.Layer {
+	s := w.step
+	labels := object{LabelPipeline: w.plan.Pipeline, LabelStep: s.ID,
+		LabelInstance: w.own("labels", LabelInstance, Instance), LabelRun: w.own("labels", LabelRun, RunID),
+		LabelAttempt: w.own("labels", LabelAttempt, AttemptText)}
+	annotations := object{AnnotationStep: s.Name, AnnotationFence: w.own("annotations", AnnotationFence, FenceText)}
+	if w.plan.Environment != "" {
+		annotations[AnnotationEnvironment] = w.plan.Environment
+	}
+	if w.plan.OperatorRevision != "" {
+		annotations[AnnotationOperator] = w.plan.OperatorRevision
+	}
+	env := []any{
+		w.ownEnv("BERTH_ATTEMPT", AttemptText),
+		w.ownEnv("BERTH_FENCE", FenceText),
+		object{"name": "BERTH_OUTPUT", "value": outputFile},
+		object{"name": "BERTH_PIPELINE", "value": w.plan.Pipeline},
+		w.ownEnv("BERTH_RUN", RunID),
+		object{"name": "BERTH_STEP", "value": s.ID},
+	}
+	c := object{"name": StepContainer, "terminationMessagePath": outputFile, "terminationMessagePolicy": "File"}
+	f := object{"activeDeadlineSeconds": int64((s.Timeout + s.ImageTimeout + backstop + time.Second - 1) / time.Second)}
+	if s.Workspace {
+		labels[LabelWorkspace] = w.own("labels", LabelWorkspace, RunID)
+		env = append(env, object{"name": "BERTH_WORKSPACE", "value": workspaceMount})
+		c["volumeMounts"] = []any{object{"name": workspaceVolume, "mountPath": workspaceMount}}
+		w.workspace(f)
+	}
+	c["env"] = env
+	f["labels"], f["annotations"], f["containers"] = labels, annotations, []any{c}
+	return placement.Layer{Kind: placement.Berth, Fragment: f}
+}
+
+// workspace mounts the run's volume. One that a single node can have at a time keeps the pods that have
+// it together: the scheduler lets the first of them pass, and does not count those that have ended.
+func (w *writer) workspace(f object) {
+	claim := placement.Path{{Name: "volumes"}, {Name: workspaceVolume, Item: true}, {Name: "persistentVolumeClaim"}, {Name: "claimName"}}
+	f["volumes"] = []any{object{"name": workspaceVolume, "persistentVolumeClaim": object{"claimName": w.ownAt(claim, ClaimName)}}}
+	if w.plan.Workspace.AccessMode != "ReadWriteOnce" {
+		return
+	}
+	f["affinity"] = object{"podAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": []any{object{
+		"labelSelector": object{"matchLabels": object{LabelWorkspace: RunID}},
+		"topologyKey":   "kubernetes.io/hostname",
+	}}}}
+}

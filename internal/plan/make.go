@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/pipeline"
+	"github.com/berthdev/berth/internal/placement"
+	"github.com/berthdev/berth/internal/placement/govern"
+	"github.com/berthdev/berth/internal/placement/profile"
+)
+
+// Outcome is a plan, or why there is none.
+type Outcome struct {
+	Plan     *Plan          // nil if there are errors
+	Findings finding.List   // all
+	Steps    []finding.List // those that are about one step, for each of the run's
+	Refused  bool           // the file is valid, and the operator's rules refuse the run
+}
+
+// Make makes the plan of a run of the pipeline.
+func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who govern.Who) Outcome {
+	expansion, findings := file.Expand(in)
+	if expansion == nil {
+		return Outcome{Findings: findings}
+	}
+	m := maker{expansion: expansion, operator: operator}
+	out := Outcome{Steps: make([]finding.List, len(expansion.Steps))}
+	for i := range expansion.Steps {
+		if s := &expansion.Steps[i]; s.Image == "" {
+			missing := s.At("image").Fault(finding.KeyMissing, "add image to the step, or to defaults for all steps", "%s has no image", s.Step)
+			findings.Add(missing)
+			out.Steps[i].Add(missing)
+		}
+	}
+	out.Findings = findings
+	if findings.HasErrors() {
+		return out
+	}
+	p := m.plan()
+	steps := make([]govern.Step, len(p.Steps))
+	for i := range p.Steps {
+		out.Steps[i].Add(m.findings[i]...)
+		steps[i] = govern.Step{Instance: &expansion.Steps[i], Fragment: p.Steps[i].Pod.Fragment, Origins: p.Steps[i].Pod.Origins}
+	}
+	out.Findings.Join(govern.Admit(govern.Run{Expansion: expansion, Steps: steps}, who, operator))
+	for _, found := range out.Steps {
+		out.Findings.Join(found)
+	}
+	if out.Refused = out.Findings.HasErrors(); !out.Refused {
+		out.Plan = p
+	}
+	return out
+}
+
+type maker struct {
+	expansion *pipeline.Expansion
+	operator  *profile.File
+	findings  [][]finding.Finding // of each step
+}
+
+func (m *maker) plan() *Plan {
+	authored := m.expansion.File.Pipeline
+	p := &Plan{Version: Version, Pipeline: authored.Name, Description: authored.Description,
+		Environment: m.expansion.Environment, Params: m.expansion.Params, OperatorRevision: m.operator.Revision,
+		Timeout: Duration(authored.Timeout), MaxActiveSteps: authored.MaxActiveSteps}
+	if w := authored.Workspace; w != nil {
+		p.Workspace = &Workspace{Size: w.Size, StorageClass: w.StorageClass, AccessMode: string(w.AccessMode)}
+		if p.Workspace.AccessMode == "" {
+			p.Workspace.AccessMode = "ReadWriteOnce"
+		}
+	}
+	p.Steps = make([]Step, len(m.expansion.Steps))
+	m.findings = make([][]finding.Finding, len(p.Steps))
+	for i := range p.Steps {
+		instance := &m.expansion.Steps[i]
+		p.Steps[i] = step(instance)
+		p.Steps[i].Pod, m.findings[i] = m.pod(p, instance)
+	}
+	return p
+}
+
+// pod composes the pod of a step.
+func (m *maker) pod(p *Plan, instance *pipeline.Instance) (Pod, []finding.Finding) {
+	w := writer{plan: p, operator: m.operator, step: instance}
+	layers, findings := w.layers()
+	result := placement.Compose(layers, m.operator.Governs())
+	for _, f := range result.Findings.All() {
+		findings = append(findings, at(instance, f))
+	}
+	note := placementNote(layers, result.Origins)
+	pod := Pod{Fragment: result.Fragment, Origins: withNote(result.Origins, note)}
+	if annotations, ok := pod.Fragment["annotations"].(map[string]any); ok {
+		annotations[AnnotationPlacement] = note
+	}
+	pod.Late = w.standing(pod)
+	return pod, findings
+}
+
+// at gives a finding of composing a position in the pipeline file, if its layer has none there, and
+// says which step it is about.
+func at(instance *pipeline.Instance, f finding.Finding) finding.Finding {
+	f.Message = "step " + instance.Name + ": " + f.Message
+	if f.Line > 0 {
+		return f
+	}
+	place := instance.At("name")
+	if f.Code == finding.ProfileConflict || f.Code == finding.PlacementImpossible || f.Code == finding.LockedField {
+		place = instance.At("placement_profiles")
+	}
+	if place.Node != nil {
+		f.File, f.Line, f.Column = place.Node.File, place.Node.Line, place.Node.Column
+	}
+	return f
+}
+
+// standing gives the late texts that no later layer has replaced.
+func (w *writer) standing(pod Pod) []Late {
+	setBy := make(map[string][]string, len(pod.Origins))
+	for _, o := range pod.Origins {
+		setBy[o.Path.String()] = o.Layers
+	}
+	late := slices.DeleteFunc(w.late, func(l Late) bool {
+		layers := setBy[l.Path.String()]
+		return len(layers) == 0 || layers[len(layers)-1] != l.layer()
+	})
+	if w.step.Workspace && w.plan.Workspace.AccessMode == "ReadWriteOnce" {
+		late = append(late, coLocation(pod.Fragment))
+	}
+	return late
+}
+
+// layer is the layer that the text belongs to.
+func (l Late) layer() string {
+	if l.Own {
+		return placement.Berth.String()
+	}
+	return placement.Step.String()
+}
+
+// coLocation is the run's id in the term that keeps the pods of a workspace together, which is the last
+// of the pod's required pod affinity.
+func coLocation(fragment map[string]any) Late {
+	terms := required(fragment)
+	at := placement.MustPath("affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution")
+	at = append(at, placement.Segment{Name: strconv.Itoa(len(terms) - 1), Item: true},
+		placement.Segment{Name: "labelSelector"}, placement.Segment{Name: "matchLabels"}, placement.Segment{Name: LabelWorkspace})
+	return Late{Path: at, Item: -1, Text: RunID, Own: true}
+}
+
+func required(fragment map[string]any) []any {
+	affinity, _ := fragment["affinity"].(map[string]any)
+	pods, _ := affinity["podAffinity"].(map[string]any)
+	terms, _ := pods["requiredDuringSchedulingIgnoredDuringExecution"].([]any)
+	return terms
+}
