@@ -22,7 +22,7 @@ func TestHelp(t *testing.T) {
 		if code != exitOK || stderr != "" {
 			t.Errorf("berth %q: exit code %d, stderr %q", args, code, stderr)
 		}
-		for _, want := range []string{"Examples:\n  berth version", "\n  version "} {
+		for _, want := range []string{"Examples:\n  berth validate", "\n  version "} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("berth %q: no %q in\n%s", args, want, stdout)
 			}
@@ -114,18 +114,6 @@ func TestDescribe(t *testing.T) {
 		want := test.want + " " + info.Go + " " + info.Platform
 		if got := info.String(); got != want {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	known := []string{"run", "runs", "render", "version"}
-	for word, want := range map[string]string{
-		"versoin": "version", "vesion": "version", "rendr": "render", "rum": "run", "run": "run",
-		"": "", "x": "", "cat": "", "conversion": "",
-	} {
-		if got, _ := nearest(word, known); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/internal/finding"
 )
 
 // Main runs the command line args, without the program's name, and returns the exit code.
@@ -26,7 +28,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err != nil && !started && !errors.As(err, new(*usageError)) {
 		err = usageErrorf(cmd, "%v", err) // of cobra's own completion commands
 	}
-	if err != nil {
+	if err != nil && err.Error() != "" {
 		fmt.Fprintf(stderr, "berth: %v\n", err)
 	}
 	return exitCode(err)
@@ -38,15 +40,16 @@ func newRoot() *cobra.Command {
 		Short: "Run pipelines as pods in a shared Kubernetes cluster",
 		Long: `Berth runs pipelines as pods in a Kubernetes cluster that it shares with other teams.
 
-This build knows its own version and nothing else yet; CHANGELOG.md says what there is.`,
-		Example: `  berth version
-  berth version -o json`,
+This build reads, checks and explains pipelines and operator files; it does not run them yet.`,
+		Example: `  berth validate .berth/release.yaml
+  berth render .berth/release.yaml --operator operator.yaml --origins
+  berth profiles --operator operator.yaml`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newVersion())
+	root.AddCommand(newValidate(), newRender(), newProfiles(), newSchema(), newVersion())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {
@@ -99,7 +102,7 @@ func unknownCommand(parent *cobra.Command, name string) error {
 			known = append(known, c.Name())
 		}
 	}
-	if near, ok := nearest(name, known); ok {
+	if near, ok := finding.Nearest(name, known); ok {
 		return usageErrorf(parent, "unknown command %q: did you mean %q?", name, parent.CommandPath()+" "+near)
 	}
 	return usageErrorf(parent, "unknown command %q", name)
@@ -124,7 +127,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			known = append(known, f.Name)
 		}
 	})
-	if near, ok := nearest(name, known); ok {
+	if near, ok := finding.Nearest(name, known); ok {
 		return usageErrorf(cmd, "unknown flag --%s: did you mean --%s?", name, near)
 	}
 	for _, c := range cmd.Commands() {

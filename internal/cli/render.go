@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/berthdev/berth/internal/executor/kube/podspec"
+	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/pipeline"
+	"github.com/berthdev/berth/internal/placement"
+	"github.com/berthdev/berth/internal/placement/govern"
+	"github.com/berthdev/berth/internal/plan"
+)
+
+// renderFlags is the command line of render.
+type renderFlags struct {
+	operator, environment, step string
+	params                      []string
+	origins                     bool
+	output                      string
+}
+
+func newRender() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "render FILE",
+		Short: "Print the pods that a run would create",
+		Long: `Print the pods that a run of the pipeline would create, without creating anything: from the
+operator's baseline and profiles, the step, its resources and its k8s_overlay, and from what Berth
+adds. It needs no cluster. - is standard input.
+
+What is only known in a run stands there as zeros (its id) or as it was written (expressions that
+read outputs of other steps). With --origins it also says of each value which layer set it, and
+over which others.
+
+Exit codes: 0; 2 a file or a parameter is invalid; 3 the operator's rules refuse the run.`,
+		Example: `  berth render release.yaml --operator operator.yaml --param version=v1.2.3
+  berth render release.yaml --operator operator.yaml --step "test (arm64)" --origins
+  berth render release.yaml --operator operator.yaml -o json | jq '.steps[].pod.spec.nodeSelector'`,
+		Args: oneFile,
+	}
+	f := &renderFlags{}
+	addInto := cmd.Flags()
+	addInto.StringVar(&f.operator, "operator", "", "operator file (default $"+operatorVariable+")")
+	addInto.StringVar(&f.environment, "environment", "", "environment to target, where the pipeline names none")
+	addInto.StringVar(&f.step, "step", "", "this step alone: its name, or that of one instance of its matrix")
+	addInto.StringArrayVar(&f.params, "param", nil, "parameter of the run, as NAME=VALUE; may be given several times")
+	addInto.BoolVar(&f.origins, "origins", false, "say of each value which layers set it, and over which others")
+	output := addFormat(cmd, "yaml", "json", "table")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f.output = output.value
+		return render(cmd, args[0], *f)
+	}
+	return cmd
+}
+
+// oneFile is for commands that take one file.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageErrorf(cmd, "name one pipeline file, or - for standard input")
+	}
+	return nil
+}
+
+// rendered is what render -o json prints.
+type rendered struct {
+	Steps    []renderedStep `json:"steps"`
+	Findings finding.List   `json:"findings"` // all, those of steps among them
+}
+
+type renderedStep struct {
+	Name     string             `json:"name"`
+	Matrix   map[string]any     `json:"matrix"`
+	Pod      map[string]any     `json:"pod"`
+	Origins  []placement.Origin `json:"origins"`
+	Findings finding.List       `json:"findings"`
+}
+
+func render(cmd *cobra.Command, name string, f renderFlags) error {
+	params, err := parseParams(cmd, f.params)
+	if err != nil {
+		return err
+	}
+	in := newInputs(cmd)
+	operator, findings, err := in.operator(f.operator, "an empty one is used, with no baseline, no profiles and no environments")
+	if err != nil {
+		return err
+	}
+	file, found, err := in.pipeline(name, operator)
+	if err != nil {
+		return err
+	}
+	findings.Join(found)
+	var out plan.Outcome
+	code := exitInvalid
+	if file != nil && operator != nil {
+		out = plan.Make(file, operator, pipeline.Input{Params: params, Environment: f.environment}, govern.Who{Embedded: true})
+		findings.Join(out.Findings)
+		code = outcomeCode(out)
+	}
+	result := rendered{Steps: []renderedStep{}, Findings: findings}
+	if out.Plan != nil {
+		if result.Steps, err = renderSteps(cmd, out, f.step); err != nil {
+			return err
+		}
+	}
+	if f.output == "json" {
+		if err := printJSON(cmd.OutOrStdout(), result); err != nil {
+			return err
+		}
+		return said(code)
+	}
+	printFindings(cmd.ErrOrStderr(), findings, in.sources)
+	if out.Plan == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), summary(1, findings))
+		return said(code)
+	}
+	if f.output == "table" {
+		renderTable(cmd.OutOrStdout(), result.Steps, f.origins)
+		return nil
+	}
+	return renderYAML(cmd.OutOrStdout(), result.Steps, f.origins)
+}
+
+// parseParams reads NAME=VALUE.
+func parseParams(cmd *cobra.Command, all []string) (map[string]string, error) {
+	params := map[string]string{}
+	for _, p := range all {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, usageErrorf(cmd, "--param %q is not NAME=VALUE", p)
+		}
+		if _, twice := params[name]; twice {
+			return nil, usageErrorf(cmd, "--param gives %s twice", name)
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// noRun is the id of a run that is not one.
+const noRun = "00000000000000000000000000"
+
+// renderSteps makes the pods of the steps that are asked for: all if step is empty.
+func renderSteps(cmd *cobra.Command, out plan.Outcome, step string) ([]renderedStep, error) {
+	all := []renderedStep{}
+	var known []string
+	for i := range out.Plan.Steps {
+		s := &out.Plan.Steps[i]
+		known = append(known, s.Step, s.Name)
+		if step != "" && step != s.Step && step != s.Name && step != s.ID {
+			continue
+		}
+		pod, err := podspec.Pod(s, podspec.Facts{Instance: noRun, Run: noRun, Attempt: 1, Fence: 1, Preview: true})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, renderedStep{s.Name, s.Matrix, pod, s.Pod.Origins, out.Steps[i]})
+	}
+	if len(all) == 0 {
+		slices.Sort(known)
+		known = slices.Compact(known)
+		return nil, usageErrorf(cmd, "--step %q: %s", step, finding.DidYouMean(step, known, "the run has "+finding.Either(known)))
+	}
+	return all, nil
+}
+
+// renderYAML prints documents that kubectl reads, with comments between them.
+func renderYAML(w io.Writer, steps []renderedStep, origins bool) error {
+	for _, s := range steps {
+		fmt.Fprintf(w, "---\n# step %s\n", s.Name)
+		var b bytes.Buffer
+		e := yaml.NewEncoder(&b)
+		e.SetIndent(2)
+		if err := e.Encode(s.Pod); err != nil {
+			return err
+		}
+		w.Write(b.Bytes())
+		if origins {
+			fmt.Fprintf(w, "# origins\n")
+			originTable(s.Origins).write(w, "#   ")
+		}
+	}
+	return nil
+}
+
+func renderTable(w io.Writer, steps []renderedStep, origins bool) {
+	if origins {
+		for i, s := range steps {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "step %s\n", s.Name)
+			originTable(s.Origins).write(w, "  ")
+		}
+		return
+	}
+	t := &table{}
+	t.row("STEP", "IMAGE", "REQUESTS", "NODE SELECTOR", "TOLERATIONS", "LAYERS")
+	for _, s := range steps {
+		t.row(s.Name, field(s.Pod, "spec.containers[step].image"), field(s.Pod, "spec.containers[step].resources.requests"),
+			field(s.Pod, "spec.nodeSelector"), tolerations(s.Pod), strings.Join(layersOf(s.Origins), " "))
+	}
+	t.write(w, "")
+}
+
+// originTable has a row for each value.
+func originTable(origins []placement.Origin) *table {
+	t := &table{}
+	t.row("PATH", "VALUE", "LAYER", "REPLACED")
+	for _, o := range origins {
+		value := shortJSON(o.Value)
+		if o.Value == nil {
+			value = "(removed)"
+		}
+		var lost []string
+		for _, r := range o.Replaced {
+			lost = append(lost, r.Layer+": "+shortJSON(r.Value))
+		}
+		t.row(o.Path.String(), value, strings.Join(o.Layers, " + "), strings.Join(lost, ", "))
+	}
+	return t
+}
+
+// layersOf names the layers that set something, apart from Berth's own, in their order.
+func layersOf(origins []placement.Origin) []string {
+	var layers []string
+	for _, o := range origins {
+		for _, l := range o.Layers {
+			if !slices.Contains(layers, l) && (l == "baseline" || l == "k8s_overlay" || strings.HasPrefix(l, "profile:")) {
+				layers = append(layers, l)
+			}
+		}
+	}
+	rank := func(l string) int {
+		switch {
+		case l == "baseline":
+			return 0
+		case l == "k8s_overlay":
+			return 2
+		default:
+			return 1
+		}
+	}
+	slices.SortStableFunc(layers, func(a, b string) int { return rank(a) - rank(b) })
+	return layers
+}

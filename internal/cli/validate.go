@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/pipeline"
+	"github.com/berthdev/berth/internal/placement/govern"
+	"github.com/berthdev/berth/internal/placement/profile"
+	"github.com/berthdev/berth/internal/plan"
+)
+
+func newValidate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check pipeline files, and say everything that is wrong with them",
+		Long: `Check pipeline files, and say everything that is wrong with them: with line, column, and what to
+write instead. - is standard input.
+
+With an operator file it also says what the operator's rules would refuse; without one, names of
+profiles, pools and environments are taken as they are. Parameters have their defaults; what
+depends on a required one is not looked at.
+
+Exit codes: 0; 2 a file is invalid; 3 the operator's rules refuse a run of it.`,
+		Example: `  berth validate .berth/*.yaml
+  berth validate release.yaml --operator operator.yaml -o json`,
+		Args: someFiles,
+	}
+	operator := addOperator(cmd)
+	output := addFormat(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, files []string) error { return validate(cmd, files, *operator, output.value) }
+	return cmd
+}
+
+// someFiles is for commands that take files.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageErrorf(cmd, "no file: name a pipeline file, or - for standard input")
+	}
+	return nil
+}
+
+func validate(cmd *cobra.Command, files []string, operatorFlag, output string) error {
+	in := newInputs(cmd)
+	operator, all, err := in.operator(operatorFlag, "names of profiles, pools and environments are not checked")
+	if err != nil {
+		return err
+	}
+	code := exitOK
+	if all.HasErrors() {
+		code = exitInvalid
+	}
+	for _, name := range files {
+		file, findings, err := in.pipeline(name, operator)
+		if err != nil {
+			return err
+		}
+		c := exitOK
+		if file == nil {
+			c = exitInvalid
+		} else if operator != nil {
+			var more finding.List
+			more, c = wouldRun(file, operator)
+			findings.Join(more)
+		}
+		all.Join(findings)
+		code = graver(code, c)
+	}
+	if output == "json" {
+		if err := printJSON(cmd.OutOrStdout(), map[string]any{"findings": all}); err != nil {
+			return err
+		}
+		return said(code)
+	}
+	printFindings(cmd.OutOrStdout(), all, in.sources)
+	fmt.Fprintln(cmd.ErrOrStderr(), summary(len(files), all))
+	return said(code)
+}
+
+// graver is the exit code that wins: what is invalid before what is refused.
+func graver(a, b int) int {
+	switch {
+	case a == exitInvalid || b == exitInvalid:
+		return exitInvalid
+	default:
+		return max(a, b)
+	}
+}
+
+// wouldRun says what stands against a run of the file, as far as it can be told.
+func wouldRun(file *pipeline.File, operator *profile.File) (finding.List, int) {
+	in := pipeline.Input{Partial: true}
+	if operator.Name == "" {
+		_, findings := file.Expand(in)
+		if findings.HasErrors() {
+			return findings, exitInvalid
+		}
+		return findings, exitOK
+	}
+	out := plan.Make(file, operator, in, govern.Who{Embedded: true})
+	return out.Findings, outcomeCode(out)
+}
+
+func outcomeCode(out plan.Outcome) int {
+	switch {
+	case out.Plan != nil:
+		return exitOK
+	case out.Refused:
+		return exitRefused
+	default:
+		return exitInvalid
+	}
+}
+
+// summary counts findings.
+func summary(files int, findings finding.List) string {
+	count := map[finding.Severity]int{}
+	for _, f := range findings.All() {
+		count[f.Severity]++
+	}
+	text := plural(files, "file") + ": "
+	if findings.Len() == 0 {
+		return text + "ok"
+	}
+	return text + plural(count[finding.Error], "error") + ", " + plural(count[finding.Warning], "warning") + ", " + plural(count[finding.Note], "note")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
