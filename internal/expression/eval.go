@@ -14,17 +14,30 @@ import (
 
 // eval evaluates one expression. The cost adds up over a text, and is bounded as a whole.
 func (p part) eval(values *Values, cost *uint64) (ref.Val, error) {
+	if !values.Allowance.spend(1) {
+		return nil, p.spent()
+	}
 	v, details, err := p.program.Eval(&activation{values: values, reads: p.reads})
 	if err != nil {
 		return nil, p.failed(err)
 	}
 	if actual := details.ActualCost(); actual != nil {
 		*cost += *actual
+		if !values.Allowance.spend(*actual) {
+			return nil, p.spent()
+		}
 	}
 	if *cost > MostCost {
 		return nil, p.failed(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded})
 	}
 	return v, nil
+}
+
+// spent is the error of an evaluation for which nothing was left.
+func (p part) spent() *Problem {
+	out := problem(finding.TooLarge, "compute it in a script", "%s: the expressions of the run together take more than the %d units of work that they may", shown(p.source), MostOfAll)
+	out.Index = p.index
+	return &out
 }
 
 var noKey = regexp.MustCompile(`^no such key: (.*)$`)

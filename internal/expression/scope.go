@@ -42,8 +42,24 @@ type Values struct {
 	Run    Run
 	Steps  map[string]StepValue
 
+	Allowance *Allowance // what many evaluations share; nil: each text is bounded alone
+
 	Success bool // all that the step needs succeeded
 	Failure bool // some of what it needs failed
+}
+
+// Allowance bounds the work of many evaluations together, such as those of all steps of a run.
+type Allowance struct {
+	spent uint64
+}
+
+// spend says whether there is so much left. The zero Allowance has MostOfAll, and nil has no end.
+func (a *Allowance) spend(units uint64) bool {
+	if a == nil {
+		return true
+	}
+	a.spent += units
+	return a.spent <= MostOfAll
 }
 
 // Run is the facts of a run.

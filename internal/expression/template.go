@@ -130,6 +130,9 @@ func (t *Template) Eval(values *Values) (any, error) {
 	if bad != nil {
 		return nil, t.parts[0].failed(bad)
 	}
+	if !values.Allowance.spend(uint64(MostResult-left) / 16) {
+		return nil, t.parts[0].spent()
+	}
 	return out, nil
 }
 
@@ -146,6 +149,9 @@ func (t *Template) Print(values *Values) (string, error) {
 		printed, bad := text(v, &left)
 		if bad != nil {
 			return "", p.failed(bad)
+		}
+		if !values.Allowance.spend(uint64(len(printed)) / 16) {
+			return "", p.spent()
 		}
 		b.WriteString(p.before)
 		b.WriteString(printed)

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/expression"
@@ -18,11 +17,15 @@ const (
 	MostScriptBytes = 64 << 10 // of one script
 	longestName     = 40       // of a pipeline
 	mostRetries     = 10
+
+	mostOverlayValues = 200_000 // of the k8s_overlay of all steps of a run
 )
 
 // checker looks for what the types of the file can't say.
 type checker struct {
 	file     *File
+	names    []string       // of all steps, sorted, each once
+	index    map[string]int // of the last step with the name
 	findings []finding.Finding
 }
 
@@ -59,6 +62,11 @@ func (c *checker) all() {
 	c.workspace(top.Below("workspace"))
 	c.defaultEnv(top.Below("defaults"))
 	f.steps = resolve(p, f.root)
+	c.index = map[string]int{}
+	for i := range f.steps {
+		c.index[f.steps[i].Name] = i
+	}
+	c.names = sortedKeys(c.index)
 	if at := top.Below("steps"); at.Node != nil && at.Node.Kind == source.List && len(at.Node.Items) == 0 {
 		c.fault(at, finding.ValueInvalid, "add a step", "the pipeline has no steps")
 	}
@@ -154,16 +162,6 @@ func (c *checker) twice(i int, seen map[string]int) {
 		return
 	}
 	seen[s.Name] = i
-}
-
-// stepNames gives the names of all steps, sorted.
-func (c *checker) stepNames() []string {
-	var names []string
-	for i := range c.file.steps {
-		names = append(names, c.file.steps[i].Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // instances makes the instances of all steps.

@@ -159,8 +159,28 @@ func (e *expander) literal(at Place) {
 	})
 }
 
+// count is how many values a node is.
+func count(n *source.Node) int {
+	values := 1
+	for _, item := range n.Items {
+		values += count(item)
+	}
+	for _, f := range n.Fields {
+		values += count(f.Value)
+	}
+	return values
+}
+
 func (e *expander) overlay(at Place) fragment.Fragment {
 	if at.Node == nil {
+		return fragment.Fragment{}
+	}
+	if e.overlays += count(at.Node); e.overlays > mostOverlayValues {
+		if e.overlays -= count(at.Node); !e.tooMany {
+			e.tooMany = true
+			e.findings = append(e.findings, at.Fault(finding.TooLarge, "put what is common to many steps into a placement profile",
+				"the k8s_overlay of all steps together have more than %d values", mostOverlayValues))
+		}
 		return fragment.Fragment{}
 	}
 	n, open := e.below(at)

@@ -98,6 +98,8 @@ type expander struct {
 	values   expression.Values
 	scope    scopes
 	step     *step
+	overlays int  // values of all overlays so far
+	tooMany  bool // of them, which has been said
 	findings []finding.Finding
 }
 
@@ -106,6 +108,7 @@ func (f *File) Expand(in Input) (*Expansion, finding.List) {
 	e := expander{file: f, out: Expansion{File: f, Params: map[string]string{}}, partial: map[string]bool{}}
 	e.params(in)
 	e.environment(in)
+	allowance := &expression.Allowance{}
 	if finding.Of(e.findings...).HasErrors() {
 		return nil, finding.Of(e.findings...)
 	}
@@ -114,7 +117,7 @@ func (f *File) Expand(in Input) (*Expansion, finding.List) {
 		needs := e.needs()
 		for _, v := range f.variants[i] {
 			e.values = expression.Values{Params: e.out.Params, Matrix: v.Combination.Map(),
-				Run: expression.Run{Pipeline: f.Pipeline.Name, Environment: e.out.Environment}}
+				Run: expression.Run{Pipeline: f.Pipeline.Name, Environment: e.out.Environment}, Allowance: allowance}
 			e.out.Steps = append(e.out.Steps, e.instance(v, needs))
 		}
 	}
@@ -171,14 +174,17 @@ func (e *expander) environment(in Input) {
 	e.out.Environment = in.Environment
 }
 
-// needs gives the IDs of all instances of what the step needs.
+// needs gives the IDs of all instances of what the step needs, in the order of the file.
 func (e *expander) needs() []string {
+	var needed []int
+	for _, need := range e.step.Needs {
+		needed = append(needed, e.file.index[need])
+	}
+	slices.Sort(needed)
 	var ids []string
-	for i := range e.file.steps {
-		if slices.Contains(e.step.Needs, e.file.steps[i].Name) {
-			for _, v := range e.file.variants[i] {
-				ids = append(ids, v.ID)
-			}
+	for _, i := range needed {
+		for _, v := range e.file.variants[i] {
+			ids = append(ids, v.ID)
 		}
 	}
 	return ids

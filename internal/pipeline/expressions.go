@@ -114,13 +114,12 @@ func (c *checker) scopes(s *step) scopes {
 		axes = s.Matrix.types()
 	}
 	needs := map[string]expression.Step{}
-	for i := range c.file.steps {
-		other := &c.file.steps[i]
-		if slices.Contains(s.Needs, other.Name) {
-			needs[other.Name] = expression.Step{Outputs: other.Outputs, Matrix: other.Matrix != nil}
+	for _, need := range s.Needs {
+		if i, ok := c.index[need]; ok {
+			needs[need] = expression.Step{Outputs: c.file.steps[i].Outputs, Matrix: c.file.steps[i].Matrix != nil}
 		}
 	}
-	early := &expression.Scope{Where: "placement, images and names", Params: params, Matrix: axes, Run: []string{"pipeline", "environment"}, AllSteps: c.stepNames()}
+	early := &expression.Scope{Where: "placement, images and names", Params: params, Matrix: axes, Run: []string{"pipeline", "environment"}, AllSteps: c.names}
 	late := *early
 	late.Where, late.Run, late.Steps = latePlaces, []string{"id", "pipeline", "environment", "started_at"}, needs
 	condition := late

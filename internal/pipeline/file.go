@@ -58,7 +58,8 @@ type File struct {
 	Pipeline Pipeline
 
 	root     *source.Node
-	steps    []step      // resolved, in the order of the file
+	steps    []step // resolved, in the order of the file
+	index    map[string]int
 	variants [][]Variant // of each step: its instances
 	scopes   []scopes    // of each step
 	compiler *expression.Compiler
@@ -80,6 +81,7 @@ func Parse(name string, text []byte, options Options) (*File, finding.List) {
 	findings.Join(source.Decode(root, &f.Pipeline))
 	c := checker{file: f}
 	c.all()
+	f.index = c.index
 	findings.Add(c.findings...)
 	if findings.HasErrors() {
 		return nil, findings
@@ -97,3 +99,6 @@ func with(a, b map[string]string) map[string]string {
 	}
 	return all
 }
+
+// At is where a key of the pipeline was written.
+func (f *File) At(key string) Place { return Place{f.root, ""}.Below(key) }

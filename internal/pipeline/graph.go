@@ -10,30 +10,25 @@ import (
 
 // graph checks what steps need: names that are there, each once, and no cycle.
 func (c *checker) graph() {
-	names := c.stepNames()
-	index := map[string]int{}
-	for i := range c.file.steps {
-		index[c.file.steps[i].Name] = i
-	}
 	for i := range c.file.steps {
 		s := &c.file.steps[i]
 		for j, need := range s.Needs {
 			at := s.at("needs").Item(j)
-			switch _, known := index[need]; {
+			switch _, known := c.index[need]; {
 			case need == "" || expression.Has(need): // which has been said
 			case !known:
-				c.fault(at, finding.NeedUnknown, finding.DidYouMean(need, names, "there are: "+strings.Join(names, ", ")),
+				c.fault(at, finding.NeedUnknown, finding.DidYouMean(need, c.names, "there are: "+some(c.names)),
 					"%s needs %s, and there is no such step", s.Name, need)
 			case slices.Contains(s.Needs[:j], need):
 				c.fault(at, finding.KeyTwice, "write it once", "%s needs %s twice", s.Name, need)
 			}
 		}
 	}
-	c.cycles(index)
+	c.cycles()
 }
 
 // cycles reports each cycle once, at the step of it that comes first in the file.
-func (c *checker) cycles(index map[string]int) {
+func (c *checker) cycles() {
 	const (
 		unseen = iota
 		open
@@ -46,7 +41,7 @@ func (c *checker) cycles(index map[string]int) {
 		state[i] = open
 		path = append(path, i)
 		for j, need := range c.file.steps[i].Needs {
-			next, ok := index[need]
+			next, ok := c.index[need]
 			switch {
 			case !ok || state[next] == done:
 			case state[next] == open:
@@ -73,4 +68,13 @@ func (c *checker) cycle(steps []int, at Place) {
 	}
 	names = append(names, names[0])
 	c.fault(at, finding.NeedsCycle, "remove one of these needs", "the steps need each other in a circle: %s", strings.Join(names, " needs "))
+}
+
+// some names the first of many words.
+func some(words []string) string {
+	const most = 20
+	if len(words) > most {
+		return strings.Join(words[:most], ", ") + " and more"
+	}
+	return strings.Join(words, ", ")
 }
