@@ -59,7 +59,7 @@ func (m *merger) root(root *node, fragment map[string]any) {
 
 // origins gives the origins of all that is below the root. An empty root has none.
 func (n *node) origins() []Origin {
-	c := originCollector{path: make(Path, 0, 8)}
+	c := originCollector{path: make(Path, 0, 8), all: make([]Origin, 0, 64)} // of a usual pod
 	c.fields(n)
 	return c.all
 }

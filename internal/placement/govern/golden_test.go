@@ -59,7 +59,7 @@ func transcribe(t *testing.T, text string, operator *profile.File) (string, *pro
 		who, environment = asks(t, s)
 	}
 	written, _ := section(text, "pipeline.yaml")
-	findings := Admit(compile(t, operator, written, environment), who, operator)
+	findings, _ := Admit(compile(t, operator, written, environment), who, operator)
 	return text + "-- findings --\n" + findings.Text(map[string]string{"pipeline.yaml": written}), operator
 }
 

@@ -151,6 +151,8 @@ environments:
 		{"a Secret of the overlay", "[s, r]", "[s]", []string{"k8s_overlay.imagePullSecrets[r]"}},
 		{"accounts", "[sa, admin]", "[]", []string{"service_account", "k8s_overlay.serviceAccountName"}},
 		{"a profile", "placement_profiles: [reserved], ", "", []string{"placement_profiles"}},
+		{"a profile that is gone, with its permit", "placement_profiles: [{name: reserved, restricted: true, k8s: {}}]\nenvironments:\n  - name: prod\n    permits: {k8s_overlay: true, placement_profiles: [reserved],",
+			"environments:\n  - name: prod\n    permits: {k8s_overlay: true,", []string{"placement_profiles"}},
 		{"a profile that is free to all by now", "restricted: true, k8s: {}}]\nenvironments", "k8s: {}}]\nenvironments", nil},
 		{"the environment", "name: prod", "name: production", []string{""}},
 	}

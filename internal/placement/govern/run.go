@@ -23,19 +23,25 @@ type Step struct {
 }
 
 // Admit decides whether the run may exist: it may if no finding is an error. Fragments are to be without
-// errors of their own; one that is no pod is refused.
-func Admit(run Run, who Who, operator *profile.File) finding.List {
+// errors of their own; one that is no pod is refused. steps has the findings that are about one step, for
+// each of the run's; all has these too.
+func Admit(run Run, who Who, operator *profile.File) (all finding.List, steps []finding.List) {
 	a := admission{run: run, operator: operator, bounds: newBounds(operator.Limits), security: newSecurity(operator.PodSecurity)}
 	governed := a.environment(who)
+	whole := a.findings
+	steps = make([]finding.List, len(run.Steps))
 	for i := range run.Steps {
+		a.findings = nil
 		step := &run.Steps[i]
 		a.names(step)
 		if governed {
 			a.permits(step)
 		}
 		a.pod(step)
+		steps[i] = finding.Of(a.findings...)
+		whole = append(whole, a.findings...)
 	}
-	return finding.Of(a.findings...)
+	return finding.Of(whole...), steps
 }
 
 type admission struct {

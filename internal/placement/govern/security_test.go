@@ -34,7 +34,9 @@ func TestEveryCheckIsAttributed(t *testing.T) {
 		"volumes":         []any{map[string]any{"name": "v", "hostPath": map[string]any{"path": "/"}}},
 		"containers":      []any{container},
 	}
-	good := map[string]any{"containers": []any{map[string]any{"name": "other", "securityContext": map[string]any{"runAsUser": int64(1)}}}}
+	good := map[string]any{"containers": []any{map[string]any{"name": "other", "securityContext": map[string]any{
+		"runAsUser": int64(1), "seccompProfile": map[string]any{"type": "RuntimeDefault"},
+		"capabilities": map[string]any{"add": []any{"NET_BIND_SERVICE"}, "drop": []any{"ALL"}}}}}}
 	result := placement.Compose([]placement.Layer{{Kind: placement.Baseline, Fragment: good}, {Kind: placement.Profile, Name: "bad", Fragment: pod}}, placement.Governs{})
 	typedPod, err := typed(result.Fragment)
 	if err != nil {

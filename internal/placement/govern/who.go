@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/pipeline"
 	"github.com/berthdev/berth/internal/placement/profile"
 )
 
@@ -46,23 +47,21 @@ func (a *admission) environment(who Who) bool {
 	e := a.operator.Environment(name)
 	switch {
 	case e == nil:
-		f := unknownEnvironment(name, a.operator).Finding()
-		f.File, f.Path = a.targetFile(), "environment"
-		a.add(f)
+		f := unknownEnvironment(name, a.operator)
+		a.add(a.target().Fault(f.Code, f.Fix, "%s", f.Message))
 	case !who.MayTarget(e):
-		a.add(finding.Finding{Code: finding.EnvironmentForbidden, Severity: finding.Error, File: a.targetFile(), Path: "environment",
-			Message: "you may not target the environment " + name,
-			Fix:     "ask the cluster's operator; what the environment permits was not looked at"})
+		a.add(a.target().Fault(finding.EnvironmentForbidden, "ask the cluster's operator; what the environment permits was not looked at",
+			"you may not target the environment %s", name))
 	default:
 		return true
 	}
 	return false
 }
 
-// targetFile is the file that names the environment; empty if whoever asks named it.
-func (a *admission) targetFile() string {
-	if f := a.run.Expansion.File; f != nil && f.Pipeline.Environment != "" {
-		return f.Name
+// target is where the environment is named; nowhere if whoever asks named it.
+func (a *admission) target() pipeline.Place {
+	if f := a.run.Expansion.File; f != nil {
+		return f.At("environment")
 	}
-	return ""
+	return pipeline.Place{Path: "environment"}
 }
