@@ -44,10 +44,13 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 		out.Steps[i].Add(m.findings[i]...)
 		steps[i] = govern.Step{Instance: &expansion.Steps[i], Fragment: p.Steps[i].Pod.Fragment, Origins: p.Steps[i].Pod.Origins}
 	}
-	out.Findings.Join(govern.Admit(govern.Run{Expansion: expansion, Steps: steps}, who, operator))
-	for _, found := range out.Steps {
-		out.Findings.Join(found)
+	run, each := govern.Admit(govern.Run{Expansion: expansion, Steps: steps}, who, operator)
+	all := run.All()
+	for i := range out.Steps {
+		all = append(all, out.Steps[i].All()...)
+		out.Steps[i].Join(each[i])
 	}
+	out.Findings.Add(all...)
 	if out.Refused = out.Findings.HasErrors(); !out.Refused {
 		out.Plan = p
 	}
@@ -117,13 +120,9 @@ func at(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 
 // standing gives the late texts that no later layer has replaced.
 func (w *writer) standing(pod Pod) []Late {
-	setBy := make(map[string][]string, len(pod.Origins))
-	for _, o := range pod.Origins {
-		setBy[o.Path.String()] = o.Layers
-	}
 	late := slices.DeleteFunc(w.late, func(l Late) bool {
-		layers := setBy[l.Path.String()]
-		return len(layers) == 0 || layers[len(layers)-1] != l.layer()
+		i := slices.IndexFunc(pod.Origins, func(o placement.Origin) bool { return slices.Equal(o.Path, l.Path) })
+		return i < 0 || pod.Origins[i].Layers[len(pod.Origins[i].Layers)-1] != l.layer()
 	})
 	if w.step.Workspace && w.plan.Workspace.AccessMode == "ReadWriteOnce" {
 		late = append(late, coLocation(pod.Fragment))

@@ -78,5 +78,5 @@ func withNote(origins []placement.Origin, note string) []placement.Origin {
 	if i < 0 {
 		i = len(origins)
 	}
-	return slices.Insert(slices.Clip(origins), i, o)
+	return slices.Insert(origins, i, o)
 }

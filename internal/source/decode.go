@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/berthdev/berth/internal/finding"
 )
@@ -254,8 +255,11 @@ type Key struct {
 }
 
 // Keys gives the keys that a struct takes, in the order of its fields. Those of an embedded struct are
-// among them; fields without a tag are not.
+// among them; fields without a tag are not. The slice is only to be read.
 func Keys(t reflect.Type) []Key {
+	if keys, ok := keysOf.Load(t); ok {
+		return keys.([]Key)
+	}
 	var keys []Key
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("yaml")
@@ -265,8 +269,12 @@ func Keys(t reflect.Type) []Key {
 		name, option, _ := strings.Cut(tag, ",")
 		keys = append(keys, Key{name, f.Tag.Get("doc"), option == "required", f.Index, f.Type})
 	}
+	keysOf.Store(t, keys)
 	return keys
 }
+
+// keysOf remembers what Keys found: types don't change.
+var keysOf sync.Map // reflect.Type: []Key
 
 // Findings gives what was found so far.
 func (d *Decoding) Findings() finding.List { return finding.Of(d.findings...) }

@@ -85,7 +85,7 @@ func (p *parser) unreadable(text []byte) (finding.Finding, bool) {
 		i += size
 	}
 	// Each value needs one of these marks near it, so this bounds the work before any is done.
-	if marks > 2*MostValues {
+	if marks > 3*MostValues {
 		return tooManyValues(p.file), true
 	}
 	return finding.Finding{}, false
