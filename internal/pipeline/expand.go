@@ -148,17 +148,25 @@ func (e *expander) params(in Input) {
 			continue
 		case !given && p.Required:
 			e.findings = append(e.findings, at.Fault(finding.ParameterMissing, "add --param "+name+"=VALUE",
-				"the parameter %s is required, and the run does not give it", name))
+				"the parameter %s is required, and the run does not give it", p.called(name)))
 			continue
 		case !given && p.Default != nil:
 			v = string(*p.Default)
 		}
 		if given && !regexp.MustCompile(p.Pattern).MatchString(v) { // Parse compiled it
 			e.findings = append(e.findings, at.Below("pattern").Fault(finding.ParameterInvalid, "",
-				"the parameter %s is %q, which does not match %s", name, v, p.Pattern))
+				"the parameter %s is %q, which does not match %s", p.called(name), v, p.Pattern))
 		}
 		e.out.Params[name] = v
 	}
+}
+
+// called is the parameter's name, with what it is for.
+func (p Param) called(name string) string {
+	if p.Description == "" {
+		return name
+	}
+	return name + " (" + p.Description + ")"
 }
 
 func (e *expander) environment(in Input) {

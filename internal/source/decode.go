@@ -147,7 +147,7 @@ func (d *Decoding) text(n *Node, path string, v reflect.Value) {
 		v.SetString(n.Text)
 		return
 	case n.Kind == Bool || n.Kind == Int || n.Kind == Float:
-		d.Add(n.Fault(finding.NotAString, path, fmt.Sprintf("quote it: %q", n.Text), "%s is %s, and must be a string", quotedPath(path), n.describe()))
+		d.Add(n.Fault(finding.NotAString, path, n.Quote(), "%s is %s, and must be a string", quotedPath(path), n.describe()))
 		return
 	case n.Kind != String:
 		d.wrong(n, path, "", "a string")

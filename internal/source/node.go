@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/berthdev/berth/internal/finding"
@@ -36,6 +37,7 @@ type Node struct {
 	Text         string  // of a scalar as it was written, without quotes: 010
 	Items        []*Node // of a list
 	Fields       []Field // of a map, in their order, each name once
+	Evaluated    bool    // it is what an expression yielded that stands there
 
 	lines *lines // of the file
 }
@@ -135,7 +137,7 @@ func (n *Node) Strings(replace func(*Node) any) *Node {
 
 // with is a node at the same position that holds v.
 func (n *Node) with(v any) *Node {
-	c := &Node{File: n.File, Line: n.Line, Column: n.Column, lines: n.lines}
+	c := &Node{File: n.File, Line: n.Line, Column: n.Column, Evaluated: true, lines: n.lines}
 	switch v := v.(type) {
 	case nil:
 		c.Text = "null"
@@ -162,6 +164,14 @@ func (n *Node) with(v any) *Node {
 		panic(fmt.Sprintf("source: no value of YAML: %T", v))
 	}
 	return c
+}
+
+// Quote is the fix where a string is wanted and the node is none.
+func (n *Node) Quote() string {
+	if n.Evaluated {
+		return "make the expression yield a string, with string(...) around it"
+	}
+	return "quote it: " + strconv.Quote(n.Text)
 }
 
 // Fault is an error at the node. n may be nil, for a place that is not known.

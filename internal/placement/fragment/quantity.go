@@ -3,7 +3,6 @@ package fragment
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,7 +31,7 @@ func readQuantity(n *source.Node, name, path, shown string) (resource.Quantity, 
 	case source.Null:
 		return fault(finding.NotAString, "give it a value, or leave it out", "null, and must be a quantity in quotes")
 	default:
-		return fault(finding.NotAString, "quote it: "+strconv.Quote(n.Text), "%s, and quantities are strings", described(n))
+		return fault(finding.NotAString, n.Quote(), "%s, and quantities are strings", described(n))
 	}
 	q, ok := parse(n.Text)
 	unit := unitOf(n.Text)

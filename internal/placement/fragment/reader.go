@@ -1,7 +1,6 @@
 package fragment
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/berthdev/berth/internal/finding"
@@ -72,7 +71,7 @@ func (r *reader) null(n *source.Node, at *trail, s *shape) (any, bool) {
 	switch {
 	case s.kind == text && (r.rules.operators() || at.opaque || at.item != nil):
 		if n.Text != "" && n.Text != "~" {
-			fix = "quote it: " + strconv.Quote(n.Text)
+			fix = n.Quote()
 		}
 		r.fault(n, finding.NotAString, at, fix, "%s has no value, and must be a string", r.shown(at))
 	case at.opaque || at.item != nil:

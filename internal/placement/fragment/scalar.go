@@ -51,7 +51,7 @@ func (r *reader) scalar(n *source.Node, at *trail, s *shape) (any, bool) {
 
 func (r *reader) text(n *source.Node, at *trail) (any, bool) {
 	if n.Kind != source.String {
-		r.fault(n, finding.NotAString, at, "quote it: "+strconv.Quote(n.Text), "%s is %s, and must be a string", r.shown(at), described(n))
+		r.fault(n, finding.NotAString, at, n.Quote(), "%s is %s, and must be a string", r.shown(at), described(n))
 	}
 	return n.Text, true
 }
