@@ -15,6 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/pipeline"
 	"github.com/berthdev/berth/internal/placement"
 	"github.com/berthdev/berth/internal/placement/govern"
+	"github.com/berthdev/berth/internal/placement/profile"
 	"github.com/berthdev/berth/internal/plan"
 )
 
@@ -79,6 +80,8 @@ type renderedStep struct {
 	Pod      map[string]any     `json:"pod"`
 	Origins  []placement.Origin `json:"origins"`
 	Findings finding.List       `json:"findings"`
+
+	layers []string // of the operator's and the overlay, in their order
 }
 
 func render(cmd *cobra.Command, name string, f renderFlags) error {
@@ -105,7 +108,7 @@ func render(cmd *cobra.Command, name string, f renderFlags) error {
 	}
 	result := rendered{Steps: []renderedStep{}, Findings: findings}
 	if out.Plan != nil {
-		if result.Steps, err = renderSteps(cmd, out, f.step); err != nil {
+		if result.Steps, err = renderSteps(cmd, out, operator, f.step); err != nil {
 			return err
 		}
 	}
@@ -147,7 +150,7 @@ func parseParams(cmd *cobra.Command, all []string) (map[string]string, error) {
 const noRun = "00000000000000000000000000"
 
 // renderSteps makes the pods of the steps that are asked for: all if step is empty.
-func renderSteps(cmd *cobra.Command, out plan.Outcome, step string) ([]renderedStep, error) {
+func renderSteps(cmd *cobra.Command, out plan.Outcome, operator *profile.File, step string) ([]renderedStep, error) {
 	all := []renderedStep{}
 	var known []string
 	for i := range out.Plan.Steps {
@@ -160,7 +163,7 @@ func renderSteps(cmd *cobra.Command, out plan.Outcome, step string) ([]renderedS
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, renderedStep{s.Name, s.Matrix, pod, s.Pod.Origins, out.Steps[i]})
+		all = append(all, renderedStep{s.Name, s.Matrix, pod, s.Pod.Origins, out.Steps[i], layersOf(s, operator)})
 	}
 	if len(all) == 0 {
 		slices.Sort(known)
@@ -204,7 +207,7 @@ func renderTable(w io.Writer, steps []renderedStep, origins bool) {
 	t.row("STEP", "IMAGE", "REQUESTS", "NODE SELECTOR", "TOLERATIONS", "LAYERS")
 	for _, s := range steps {
 		t.row(s.Name, field(s.Pod, "spec.containers[step].image"), field(s.Pod, "spec.containers[step].resources.requests"),
-			field(s.Pod, "spec.nodeSelector"), tolerations(s.Pod), strings.Join(layersOf(s.Origins), " "))
+			field(s.Pod, "spec.nodeSelector"), tolerations(s.Pod), strings.Join(s.layers, " "))
 	}
 	t.write(w, "")
 }
@@ -227,26 +230,14 @@ func originTable(origins []placement.Origin) *table {
 	return t
 }
 
-// layersOf names the layers that set something, apart from Berth's own, in their order.
-func layersOf(origins []placement.Origin) []string {
-	var layers []string
-	for _, o := range origins {
-		for _, l := range o.Layers {
-			if !slices.Contains(layers, l) && (l == "baseline" || l == "k8s_overlay" || strings.HasPrefix(l, "profile:")) {
-				layers = append(layers, l)
-			}
-		}
+// layersOf names the layers of the operator, and the overlay, that set something, in their order.
+func layersOf(s *plan.Step, operator *profile.File) []string {
+	layers := []string{placement.Baseline.String()}
+	for _, p := range operator.ProfilesFor(s.PlacementProfiles) {
+		layers = append(layers, placement.Layer{Kind: placement.Profile, Name: p.Name}.String())
 	}
-	rank := func(l string) int {
-		switch {
-		case l == "baseline":
-			return 0
-		case l == "k8s_overlay":
-			return 2
-		default:
-			return 1
-		}
-	}
-	slices.SortStableFunc(layers, func(a, b string) int { return rank(a) - rank(b) })
-	return layers
+	layers = append(layers, placement.Overlay.String())
+	return slices.DeleteFunc(layers, func(layer string) bool {
+		return !slices.ContainsFunc(s.Pod.Origins, func(o placement.Origin) bool { return slices.Contains(o.Layers, layer) })
+	})
 }

@@ -1,0 +1,61 @@
+package scenario
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/berthdev/berth/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write what comes out into the files of the scripts that it is compared with")
+
+// TestMain makes this test binary the program, when a script runs it by its name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"berth": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+func TestScenarios(t *testing.T) {
+	examples, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		UpdateScripts:       *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLES", examples+"/../../examples")
+			e.Setenv("BERTH_OPERATOR", "")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits is the command that looks at the exit code.
+func exits(s *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		s.Fatalf("write: exits CODE COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	s.Check(err)
+	err = s.Exec(args[1], args[2:]...)
+	var ended *exec.ExitError
+	code := 0
+	if errors.As(err, &ended) {
+		code = ended.ExitCode()
+	} else {
+		s.Check(err)
+	}
+	if code != want {
+		s.Fatalf("exit code %d, want %d", code, want)
+	}
+}
