@@ -21,6 +21,7 @@ const (
 	NumberAmbiguous  Code = "number_ambiguous"
 	ValueInvalid     Code = "value_invalid"
 	ValueUnknown     Code = "value_unknown"
+	OtherFile        Code = "other_file"
 )
 
 // Codes of the pipeline file.
@@ -108,6 +109,17 @@ const (
 	PodMalformed            Code = "pod_malformed"
 )
 
+// Codes of checking an operator file against nodes and a cluster.
+const (
+	ProfileFitsNoNode Code = "profile_fits_no_node"
+	NodeNotReady      Code = "node_not_ready"
+	LabelMissing      Code = "label_missing"
+	PodRefused        Code = "pod_refused"
+	FieldDropped      Code = "field_dropped"
+	FieldChanged      Code = "field_changed"
+	ClusterWarning    Code = "cluster_warning"
+)
+
 // titles registers each code with what it is about, in a few words.
 var titles = map[Code]string{
 	YAMLInvalid:      "a text that is not YAML 1.2, or uses what Berth does not read",
@@ -120,6 +132,7 @@ var titles = map[Code]string{
 	NumberOutOfRange: "a number that is too large or too small",
 	NumberAmbiguous:  "a number that readers of YAML read differently",
 	ValueInvalid:     "a value that its key does not take",
+	OtherFile:        "a file of another kind than is wanted there",
 	ValueUnknown:     "a value that is none of those that its key takes",
 
 	KeysExclusive:    "keys of which only one may be there",
@@ -188,6 +201,14 @@ var titles = map[Code]string{
 	BestEffort:              "a pod that asks for no cpu and no memory",
 	PodSecurityForbids:      "a pod that the operator's pod security standard forbids",
 	PodMalformed:            "a pod that is none to Kubernetes",
+
+	ProfileFitsNoNode: "a placement profile whose pods no node can take",
+	NodeNotReady:      "nodes that are not ready",
+	LabelMissing:      "nodes in a file that lack a label which every real node has",
+	PodRefused:        "a pod that the API server refuses",
+	FieldDropped:      "a field that the API server leaves out without a word",
+	FieldChanged:      "a field that the API server stores with another value",
+	ClusterWarning:    "what the API server warns of",
 }
 
 // Title says in a few words what findings with this code are about; "" if it is not registered.

@@ -9,11 +9,16 @@ import (
 // a caret under the column, where sources has the file's text, and with its fix.
 func (l List) Text(sources map[string]string) string {
 	var b strings.Builder
+	var file string
+	var lines []string // of the file; findings are sorted by it
 	for _, f := range l.sorted {
 		b.WriteString(f.String())
 		b.WriteByte('\n')
 		if source, ok := sources[f.File]; ok {
-			b.WriteString(excerpt(source, f.Line, f.Column))
+			if lines == nil || file != f.File {
+				file, lines = f.File, strings.Split(source, "\n")
+			}
+			b.WriteString(excerpt(lines, f.Line, f.Column))
 		}
 		if f.Fix != "" {
 			b.WriteString("    fix: " + strings.ReplaceAll(f.Fix, "\n", "\n         ") + "\n")
@@ -22,10 +27,9 @@ func (l List) Text(sources map[string]string) string {
 	return b.String()
 }
 
-// excerpt is a line of the source with its number, and below it a caret under the column. It is
-// empty if the source has no such line, as when the file changed since.
-func excerpt(source string, line, column int) string {
-	lines := strings.Split(source, "\n")
+// excerpt is one of the file's lines with its number, and below it a caret under the column. It is
+// empty if the file has no such line, as when the file changed since.
+func excerpt(lines []string, line, column int) string {
 	if line < 1 || line > len(lines) {
 		return ""
 	}

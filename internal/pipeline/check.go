@@ -18,7 +18,8 @@ const (
 	longestName     = 40       // of a pipeline
 	mostRetries     = 10
 
-	mostOverlayValues = 200_000 // of the k8s_overlay of all steps of a run
+	mostRunValues     = 200_000 // maps, lists and scalars of all steps of a run, with the defaults in each of them
+	mostOverlayValues = 100_000 // of the k8s_overlay of all steps of a run
 )
 
 // checker looks for what the types of the file can't say.
@@ -36,7 +37,11 @@ func (c *checker) fault(at Place, code finding.Code, fix, format string, args ..
 // name checks a name that is there; that a required one is missing has been said.
 func (c *checker) name(at Place, what, text string, err error) {
 	if at.Node != nil && at.Node.Kind == source.String && err != nil && !expression.Has(text) {
-		c.fault(at, finding.NameInvalid, "", "the name of the %s, %q, %v", what, text, err)
+		fix := ""
+		if slug := ident.Slug(text); ident.Label(slug, longestName) == nil && what != "output" && what != "storage class" {
+			fix = "write " + slug
+		}
+		c.fault(at, finding.NameInvalid, fix, "the name of the %s, %q, %v", what, text, err)
 	}
 }
 
@@ -61,6 +66,9 @@ func (c *checker) all() {
 	c.params(top.Below("params"))
 	c.workspace(top.Below("workspace"))
 	c.defaultEnv(top.Below("defaults"))
+	if c.bulky(len(p.Steps), nil) {
+		return
+	}
 	f.steps = resolve(p, f.root)
 	c.index = map[string]int{}
 	for i := range f.steps {
@@ -79,7 +87,35 @@ func (c *checker) all() {
 	}
 	c.graph()
 	c.instances()
+	if c.bulky(0, f.variants) {
+		return
+	}
 	c.expressions()
+}
+
+// bulky refuses steps that are too much once the defaults are written out in each of them: so many of them,
+// or as many instances as they have variants.
+func (c *checker) bulky(steps int, variants [][]Variant) bool {
+	list := c.file.root.Field("steps")
+	defaults, total := 0, 0
+	if n := c.file.root.Field("defaults"); n != nil {
+		defaults = count(n)
+	}
+	for i := range max(steps, len(variants)) {
+		instances := 1
+		if variants != nil {
+			instances = len(variants[i])
+		}
+		total += instances * defaults
+		if n := list.Item(i); n != nil {
+			total += instances * count(n)
+		}
+	}
+	if total > mostRunValues {
+		c.fault(Place{list, "steps"}, finding.TooLarge, "split the pipeline, or write less into defaults",
+			"the steps of a run have %d values, with the defaults in each of them, and %d are the most", total, mostRunValues)
+	}
+	return total > mostRunValues
 }
 
 // length checks a duration that is there.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/internal/finding"
@@ -41,6 +42,8 @@ func (c *checker) work(s *step) {
 	switch {
 	case run && command:
 		c.fault(s.at("command"), finding.KeysExclusive, "keep one of them", "%s has both run and command", s.path)
+	case !run && !command && s.node.Kind == source.Map && slices.ContainsFunc(s.node.Fields, func(f source.Field) bool { return strings.HasPrefix(oldNames[f.Name], "write run") }):
+		// It says so by a name of another system, of which it was told.
 	case !run && !command:
 		c.fault(Place{s.node, s.path}, finding.KeyMissing, "add run: with a script, or command: with a list", "%s has neither run nor command", s.path)
 	case run && s.at("run").Node.Kind == source.String && strings.TrimSpace(s.Run) == "":

@@ -77,6 +77,10 @@ func Parse(name string, text []byte, options Options) (*File, finding.List) {
 	if root == nil {
 		return nil, findings
 	}
+	if root.Field("steps") == nil && (root.Field("baseline") != nil || root.Field("environments") != nil || root.Field("placement_profiles") != nil) {
+		findings.Add(root.Fault(finding.OtherFile, "", "give it with --operator", "this is an operator file, and a pipeline is wanted"))
+		return nil, findings
+	}
 	f := &File{Name: name, root: root, options: options}
 	findings.Join(source.Decode(root, &f.Pipeline))
 	c := checker{file: f}

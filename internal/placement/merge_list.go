@@ -68,7 +68,7 @@ func (m *merger) item(n *node, s *Schema, at *trail, r Rule, o map[string]any) {
 	i := n.item(at.Name)
 	if i == nil {
 		i = &item{id: at.Name}
-		n.items = append(n.items, i)
+		n.addItem(i)
 	}
 	removes := o["$patch"] == "delete"
 	switch again := i.seenBy == m.number; {
@@ -88,21 +88,42 @@ func (m *merger) item(n *node, s *Schema, at *trail, r Rule, o map[string]any) {
 	}
 	if !i.content.alive {
 		// A list that was replaced is in the order of the layer that replaced it.
-		n.items = append(slices.DeleteFunc(n.items, func(o *item) bool { return o == i }), i)
+		if n.items[len(n.items)-1] != i {
+			n.items = append(slices.DeleteFunc(n.items, func(o *item) bool { return o == i }), i)
+		}
 		i.key = s.keyFields(o)
 		i.content.revive(formObject, r)
 	}
 	m.object(&i.content, s, at, o)
 }
 
+// many is from how many items on it is worth an index.
+const many = 16
+
 // item finds an item by its key, alive or not.
 func (n *node) item(id string) *item {
+	if n.byID != nil {
+		return n.byID[id]
+	}
 	for _, i := range n.items {
 		if i.id == id {
 			return i
 		}
 	}
 	return nil
+}
+
+func (n *node) addItem(i *item) {
+	n.items = append(n.items, i)
+	switch {
+	case n.byID != nil:
+		n.byID[i.id] = i
+	case len(n.items) == many:
+		n.byID = make(map[string]*item, 2*many)
+		for _, i := range n.items {
+			n.byID[i.id] = i
+		}
+	}
 }
 
 // append merges a list of which every layer's items stay.

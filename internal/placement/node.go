@@ -26,8 +26,9 @@ type node struct {
 
 	value  any
 	fields map[string]*node
-	items  []*item   // in the order in which they came to life
-	bag    []bagItem // distinct
+	items  []*item          // in the order in which they came to life
+	byID   map[string]*item // of items, if there are many
+	bag    []bagItem        // distinct
 	terms  demand
 }
 
@@ -62,7 +63,7 @@ func (n *node) setBy(layer string) {
 // revive begins a new life with the form and the rule. What a former life lost stays.
 func (n *node) revive(f form, r Rule) {
 	if n.form != f {
-		n.value, n.fields, n.items, n.bag, n.terms = nil, nil, nil, nil, demand{}
+		n.value, n.fields, n.items, n.byID, n.bag, n.terms = nil, nil, nil, nil, nil, demand{}
 	}
 	n.form, n.rule, n.alive, n.layers = f, r, true, nil
 	if f == formObject && n.fields == nil {

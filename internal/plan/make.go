@@ -27,17 +27,19 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 	}
 	m := maker{expansion: expansion, operator: operator}
 	out := Outcome{Steps: make([]finding.List, len(expansion.Steps))}
+	if findings.HasErrors() {
+		out.Findings = findings
+		return out
+	}
 	for i := range expansion.Steps {
 		if s := &expansion.Steps[i]; s.Image == "" {
-			missing := s.At("image").Fault(finding.KeyMissing, "add image to the step, or to defaults for all steps", "%s has no image", s.Step)
+			missing := s.At("image").Fault(finding.KeyMissing, "add image to the step, or to defaults for all steps", "steps[%s] has no image", s.Step)
 			findings.Add(missing)
 			out.Steps[i].Add(missing)
 		}
 	}
+	invalid := findings.HasErrors() // what the operator's rules refuse is said all the same
 	out.Findings = findings
-	if findings.HasErrors() {
-		return out
-	}
 	p := m.plan()
 	steps := make([]govern.Step, len(p.Steps))
 	for i := range p.Steps {
@@ -51,7 +53,11 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 		out.Steps[i].Join(each[i])
 	}
 	out.Findings.Add(all...)
-	if out.Refused = out.Findings.HasErrors(); !out.Refused {
+	switch {
+	case invalid:
+	case out.Findings.HasErrors():
+		out.Refused = true
+	default:
 		out.Plan = p
 	}
 	return out

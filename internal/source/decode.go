@@ -187,7 +187,11 @@ func (n *Node) AmbiguousFault(path string) finding.Finding {
 
 func (d *Decoding) list(n *Node, path string, v reflect.Value) {
 	if n.Kind != List {
-		d.wrong(n, path, "", "a list")
+		example := ""
+		if n.Kind == String && v.Type().Elem().Kind() == reflect.String {
+			example = "[" + n.Text + "]"
+		}
+		d.wrong(n, path, example, "a list")
 		return
 	}
 	all := reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items))
@@ -199,7 +203,7 @@ func (d *Decoding) list(n *Node, path string, v reflect.Value) {
 
 func (d *Decoding) mapping(n *Node, path string, v reflect.Value) {
 	if n.Kind != Map {
-		d.wrong(n, path, "", "a map")
+		d.wrong(n, path, "KEY: VALUE lines, or {KEY: VALUE}", "a map")
 		return
 	}
 	all := reflect.MakeMapWithSize(v.Type(), len(n.Fields))
@@ -213,19 +217,23 @@ func (d *Decoding) mapping(n *Node, path string, v reflect.Value) {
 
 // object decodes a map into a struct.
 func (d *Decoding) object(n *Node, path string, v reflect.Value) {
+	fields := Keys(v.Type())
 	if n.Kind != Map {
-		d.wrong(n, path, "", "a map")
+		d.wrong(n, path, example(n, fields), "a map")
 		return
 	}
-	fields := Keys(v.Type())
 	known := make([]string, len(fields))
 	for i, f := range fields {
 		known[i] = f.Key
 	}
+	var hints map[string]string
+	if h, ok := v.Addr().Interface().(Hinted); ok {
+		hints = h.Hints()
+	}
 	for _, f := range n.Fields {
 		i := slices.Index(known, f.Name)
 		if i < 0 {
-			d.unknown(f, path, known, v)
+			d.unknown(f, path, known, hints)
 			continue
 		}
 		d.Value(f.Value, Join(path, f.Name), v.FieldByIndex(fields[i].Index))
@@ -237,10 +245,28 @@ func (d *Decoding) object(n *Node, path string, v reflect.Value) {
 	}
 }
 
-func (d *Decoding) unknown(f Field, path string, known []string, v reflect.Value) {
-	fix := finding.DidYouMean(f.Name, known, "known here: "+strings.Join(known, ", "))
-	if h, ok := v.Addr().Interface().(Hinted); ok && h.Hints()[f.Name] != "" {
-		fix = h.Hints()[f.Name]
+// example shows a map with its required keys; the value that was written goes to the first.
+func example(n *Node, fields []Key) string {
+	var parts []string
+	for _, f := range fields {
+		switch {
+		case !f.Required:
+		case len(parts) == 0 && n.Kind != List && n.Kind != Null:
+			parts = append(parts, f.Key+": "+n.Text)
+		default:
+			parts = append(parts, f.Key+": ...")
+		}
+	}
+	if len(parts) == 0 && len(fields) > 0 {
+		parts = append(parts, fields[0].Key+": ...")
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func (d *Decoding) unknown(f Field, path string, known []string, hints map[string]string) {
+	fix, ok := hints[f.Name]
+	if !ok {
+		fix = finding.DidYouMean(f.Name, known, "known here: "+strings.Join(known, ", "))
 	}
 	d.Add(f.Key.Fault(finding.UnknownKey, Join(path, f.Name), fix, "unknown key %q", f.Name))
 }

@@ -39,7 +39,36 @@ type Node struct {
 	Fields       []Field // of a map, in their order, each name once
 	Evaluated    bool    // it is what an expression yielded that stands there
 
-	lines *lines // of the file
+	lines *lines         // of the file
+	index map[string]int // of Fields by their names, if there are many
+}
+
+// many is from how many fields on it is worth an index.
+const many = 16
+
+// find gives the number of a field, -1 if there is none.
+func (n *Node) find(name string) int {
+	if n == nil {
+		return -1
+	}
+	if n.index != nil {
+		if i, ok := n.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(n.Fields, func(f Field) bool { return f.Name == name })
+}
+
+// indexed is called when all fields are there.
+func (n *Node) indexed() {
+	if len(n.Fields) < many {
+		return
+	}
+	n.index = make(map[string]int, len(n.Fields))
+	for i, f := range n.Fields {
+		n.index[f.Name] = i
+	}
 }
 
 // Field is a key of a map with its value.
@@ -51,26 +80,16 @@ type Field struct {
 
 // Field gives the value of a key, nil if there is none. n may be nil.
 func (n *Node) Field(name string) *Node {
-	if n == nil {
-		return nil
-	}
-	for _, f := range n.Fields {
-		if f.Name == name {
-			return f.Value
-		}
+	if i := n.find(name); i >= 0 {
+		return n.Fields[i].Value
 	}
 	return nil
 }
 
 // Key gives the node of a key, nil if there is none. n may be nil.
 func (n *Node) Key(name string) *Node {
-	if n == nil {
-		return nil
-	}
-	for _, f := range n.Fields {
-		if f.Name == name {
-			return f.Key
-		}
+	if i := n.find(name); i >= 0 {
+		return n.Fields[i].Key
 	}
 	return nil
 }

@@ -190,6 +190,7 @@ func (p *parser) node(y *yaml.Node) *Node {
 		p.tag(y, "!!map")
 		p.open[y] = true
 		p.fields(n, y)
+		n.indexed()
 		delete(p.open, y)
 	default:
 		p.scalar(n, y)

@@ -114,6 +114,7 @@ func (f *finder) object(s *placement.Schema, o, final map[string]any) {
 }
 
 func (f *finder) list(s *placement.Schema, list []any, final any) {
+	items := itemsOf(s, final)
 	for i, v := range list {
 		o, ok := v.(map[string]any)
 		if !ok {
@@ -122,7 +123,7 @@ func (f *finder) list(s *placement.Schema, list []any, final any) {
 		id, beneath := strconv.Itoa(i), map[string]any(nil)
 		if s.Keyed() {
 			if key, missing := s.Identity(o); missing == "" {
-				id, beneath = key, item(s, final, key)
+				id, beneath = key, items[key]
 			}
 		}
 		f.at(placement.Segment{Name: id, Item: true}, func() { f.object(s, o, beneath) })
@@ -236,6 +237,23 @@ func item(s *placement.Schema, list any, key string) map[string]any {
 		}
 	}
 	return nil
+}
+
+// itemsOf gives the items of a keyed list by their keys.
+func itemsOf(s *placement.Schema, list any) map[string]map[string]any {
+	all, _ := list.([]any)
+	if !s.Keyed() || len(all) == 0 {
+		return nil
+	}
+	items := make(map[string]map[string]any, len(all))
+	for _, v := range all {
+		if o, ok := v.(map[string]any); ok {
+			if id, missing := s.Identity(o); missing == "" {
+				items[id] = o
+			}
+		}
+	}
+	return items
 }
 
 func fields(v any) map[string]any {

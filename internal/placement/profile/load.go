@@ -18,6 +18,10 @@ func Load(file string, text []byte) (*File, finding.List) {
 		return nil, findings
 	}
 	var doc Document
+	if root.Field("steps") != nil && root.Field("baseline") == nil {
+		findings.Add(root.Fault(finding.OtherFile, "", "give the operator file with --operator, and this one as FILE", "this is a pipeline, and an operator file is wanted"))
+		return nil, findings
+	}
 	findings.Join(source.Decode(root, &doc))
 	l := loader{root: root, file: Empty()}
 	l.file.Name, l.file.Revision = file, revision(text)
