@@ -45,17 +45,13 @@ Exit codes: 0; 2 a file or a parameter is invalid; 3 the operator's rules refuse
   berth render release.yaml --operator operator.yaml -o json | jq '.steps[].pod.spec.nodeSelector'`,
 		Args: oneFile,
 	}
-	f := &renderFlags{}
-	addInto := cmd.Flags()
-	addInto.StringVar(&f.operator, "operator", "", "operator file (default $"+operatorVariable+")")
-	addInto.StringVar(&f.environment, "environment", "", "environment to target, where the pipeline names none")
-	addInto.StringVar(&f.step, "step", "", "this step alone: its name, or that of one instance of its matrix")
-	addInto.StringArrayVar(&f.params, "param", nil, "parameter of the run, as NAME=VALUE; may be given several times")
-	addInto.BoolVar(&f.origins, "origins", false, "say of each value which layers set it, and over which others")
+	operator := addOperator(cmd)
+	environment, params := addRun(cmd)
+	step := cmd.Flags().String("step", "", "this step alone: its name, or that of one instance of its matrix")
+	origins := cmd.Flags().Bool("origins", false, "say of each value which layers set it, and over which others")
 	output := addFormat(cmd, "yaml", "json", "table")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f.output = output.value
-		return render(cmd, args[0], *f)
+		return render(cmd, args[0], renderFlags{*operator, *environment, *step, *params, *origins, output.value})
 	}
 	return cmd
 }
@@ -182,6 +178,9 @@ func renderYAML(w io.Writer, steps []renderedStep, origins bool) error {
 		e.SetIndent(2)
 		if err := e.Encode(s.Pod); err != nil {
 			return err
+		}
+		if bytes.Contains(b.Bytes(), []byte("$$")) {
+			fmt.Fprintf(w, "# $$ is how a pod says $ in command, args and env\n")
 		}
 		w.Write(b.Bytes())
 		if origins {

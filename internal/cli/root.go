@@ -43,13 +43,13 @@ func newRoot() *cobra.Command {
 This build reads, checks and explains pipelines and operator files; it does not run them yet.`,
 		Example: `  berth validate .berth/release.yaml
   berth render .berth/release.yaml --operator operator.yaml --origins
-  berth profiles --operator operator.yaml`,
+  berth check --operator operator.yaml --nodes nodes.yaml`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newValidate(), newRender(), newProfiles(), newSchema(), newVersion())
+	root.AddCommand(newValidate(), newRender(), newProfiles(), newCheck(), newSchema(), newVersion())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {

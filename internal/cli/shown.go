@@ -13,11 +13,8 @@ import (
 
 // shortJSON is a value in a cell of a table.
 func shortJSON(v any) string {
-	if s, ok := v.(string); ok && s != "" && !strings.ContainsAny(s, " \t\n\r\"") {
-		v = s
-		if len(s) <= 60 {
-			return s
-		}
+	if s, ok := v.(string); ok && len(s) <= 60 && isWord(s) {
+		return s
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -90,4 +87,10 @@ func tolerations(pod map[string]any) string {
 		return "-"
 	}
 	return strings.Join(parts, ",")
+}
+
+// isWord says whether a string can stand without quotes and still be told from other values.
+func isWord(s string) bool {
+	var other any
+	return s != "" && !strings.ContainsAny(s, " \t\n\r\"") && json.Unmarshal([]byte(s), &other) != nil
 }

@@ -20,8 +20,8 @@ func newValidate() *cobra.Command {
 write instead. - is standard input.
 
 With an operator file it also says what the operator's rules would refuse; without one, names of
-profiles, pools and environments are taken as they are. Parameters have their defaults; what
-depends on a required one is not looked at.
+profiles, pools and environments are taken as they are. What depends on a required parameter that is
+not given is not looked at.
 
 Exit codes: 0; 2 a file is invalid; 3 the operator's rules refuse a run of it.`,
 		Example: `  berth validate .berth/*.yaml
@@ -29,8 +29,15 @@ Exit codes: 0; 2 a file is invalid; 3 the operator's rules refuse a run of it.`,
 		Args: someFiles,
 	}
 	operator := addOperator(cmd)
+	environment, params := addRun(cmd)
 	output := addFormat(cmd, "text", "json")
-	cmd.RunE = func(cmd *cobra.Command, files []string) error { return validate(cmd, files, *operator, output.value) }
+	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+		given, err := parseParams(cmd, *params)
+		if err != nil {
+			return err
+		}
+		return validate(cmd, files, *operator, output.value, pipeline.Input{Params: given, Environment: *environment, Partial: true})
+	}
 	return cmd
 }
 
@@ -42,7 +49,14 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func validate(cmd *cobra.Command, files []string, operatorFlag, output string) error {
+// addRun gives cmd the flags that say what a run is given beside the file.
+func addRun(cmd *cobra.Command) (environment *string, params *[]string) {
+	environment = cmd.Flags().String("environment", "", "environment to target, where the pipeline names none")
+	params = cmd.Flags().StringArray("param", nil, "parameter of the run, as NAME=VALUE; may be given several times")
+	return environment, params
+}
+
+func validate(cmd *cobra.Command, files []string, operatorFlag, output string, run pipeline.Input) error {
 	in := newInputs(cmd)
 	operator, all, err := in.operator(operatorFlag, "names of profiles, pools and environments are not checked")
 	if err != nil {
@@ -62,7 +76,7 @@ func validate(cmd *cobra.Command, files []string, operatorFlag, output string) e
 			c = exitInvalid
 		} else if operator != nil {
 			var more finding.List
-			more, c = wouldRun(file, operator)
+			more, c = wouldRun(file, operator, run)
 			findings.Join(more)
 		}
 		all.Join(findings)
@@ -90,12 +104,17 @@ func graver(a, b int) int {
 }
 
 // wouldRun says what stands against a run of the file, as far as it can be told.
-func wouldRun(file *pipeline.File, operator *profile.File) (finding.List, int) {
-	in := pipeline.Input{Partial: true}
+func wouldRun(file *pipeline.File, operator *profile.File, in pipeline.Input) (finding.List, int) {
 	if operator.Name == "" {
-		_, findings := file.Expand(in)
+		expansion, findings := file.Expand(in)
 		if findings.HasErrors() {
 			return findings, exitInvalid
+		}
+		for i := range expansion.Steps {
+			if s := &expansion.Steps[i]; s.Image == "" {
+				findings.Add(s.At("image").Found(finding.KeyMissing, finding.Warning, "add image to the step, or to defaults for all steps",
+					"steps[%s] has no image: it can't run in a cluster", s.Step))
+			}
 		}
 		return findings, exitOK
 	}
