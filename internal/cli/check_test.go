@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,44 +12,20 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/transcript"
 )
-
-var updateCheck = flag.Bool("check", false, "write the results in testdata/check anew")
 
 // The transcripts in testdata/check show what berth check says. Each case begins with "== TITLE" and prose.
 // "-- args --" is the command line after berth check; "-- FILE --" is a file, and operator.yaml and
 // nodes.yaml are ACME's if they are not given. "-- exit CODE --" has what is printed to stderr and then to
 // stdout.
 func TestCheckGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/check/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	seen := map[finding.Code]bool{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases := strings.Split("\n"+string(data), "\n== ")
-		got := cases[0]
-		for _, text := range cases[1:] {
-			title, _, _ := strings.Cut(text, "\n")
-			var said string
-			t.Run(title, func(t *testing.T) { said = checkCase(t, text, seen) })
-			got += "\n== " + said
-		}
-		got = strings.TrimPrefix(got, "\n")
-		switch {
-		case got == string(data):
-		case *updateCheck:
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			t.Errorf("%s: not as it says (-check writes it anew), but:\n%s", file, got)
-		}
-	}
+	transcript.Test(t, "testdata/check/*.txt", func(t *testing.T, text string) (again string) {
+		title, _, _ := strings.Cut(text, "\n")
+		t.Run(title, func(t *testing.T) { again = checkCase(t, text, seen) })
+		return again
+	})
 	for _, code := range []finding.Code{finding.ProfileFitsNoNode, finding.NodeNotReady, finding.LabelMissing} {
 		if !seen[code] {
 			t.Errorf("no transcript shows %s", code)
@@ -68,22 +43,17 @@ func checkCase(t *testing.T, text string, seen map[finding.Code]bool) string {
 		}
 		write(t, dir, name, string(data))
 	}
-	sections := strings.Split(text, "\n-- ")
-	given := sections[0]
+	given, sections := transcript.Sections(text)
 	var args []string
-	for _, section := range sections[1:] {
-		name, body, ok := strings.Cut(section, " --\n")
-		if !ok {
-			name = strings.TrimSuffix(section, " --")
-		}
-		if strings.HasPrefix(name, "exit ") {
+	for _, section := range sections {
+		if strings.HasPrefix(section.Name, "exit ") {
 			break
 		}
-		given += "\n-- " + section
-		if name == "args" {
-			args = strings.Fields(body)
+		given += section.String()
+		if section.Name == "args" {
+			args = strings.Fields(section.Body)
 		} else {
-			write(t, dir, name, body+"\n")
+			write(t, dir, section.Name, section.Body)
 		}
 	}
 	t.Chdir(dir)
@@ -93,7 +63,7 @@ func checkCase(t *testing.T, text string, seen map[finding.Code]bool) string {
 	for _, c := range finding.Codes() {
 		seen[c] = seen[c] || strings.Contains(stderr, "("+string(c)+")")
 	}
-	return fmt.Sprintf("%s\n-- exit %d --\n%s", strings.TrimRight(given, "\n"), code, strings.ReplaceAll(stderr+stdout, dir, "DIR"))
+	return fmt.Sprintf("%s-- exit %d --\n%s", given, code, strings.ReplaceAll(stderr+stdout, dir, "DIR"))
 }
 
 func write(t *testing.T, dir, name, text string) {

@@ -2,54 +2,23 @@ package pipeline
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/transcript"
 )
-
-var update = flag.Bool("update", false, "write the results in testdata anew")
 
 // The transcripts in testdata show what a pipeline file may say and what is said of mistakes in it. Each
 // case begins with "== TITLE" and prose. "-- file --" is the pipeline, "-- params --" has NAME=VALUE lines
 // and "-- environment --" a name; "-- findings --" is what was found, and "-- steps --", if there are no
 // errors, what the steps of the run are.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	seen := map[finding.Code]bool{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		for i, text := range strings.Split("\n"+string(data), "\n== ") {
-			if i == 0 {
-				out.WriteString(strings.TrimPrefix(text, "\n"))
-				continue
-			}
-			out.WriteString("\n== " + transcribe(text, seen))
-		}
-		got := strings.TrimPrefix(out.String(), "\n")
-		switch {
-		case got == string(data):
-		case *update:
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			t.Errorf("%s: not as it says (-update writes it anew):\n%s", file, firstDifference(string(data), got))
-		}
-	}
+	transcript.Test(t, "testdata/*.txt", func(_ *testing.T, text string) string { return transcribe(text, seen) })
 	own := []finding.Code{finding.KeysExclusive, finding.NoEffect, finding.NeedUnknown, finding.NeedsCycle, finding.MatrixUnused, finding.ValueInScript,
 		finding.ParameterMissing, finding.ParameterUnknown, finding.ParameterInvalid, finding.ReferenceLiteral, finding.UnknownKey, finding.KeyMissing,
 		finding.NameInvalid, finding.NameTwice, finding.ValueInvalid, finding.ValueUnknown, finding.TooLarge, finding.KeyTwice, finding.ExpressionMisplaced}
@@ -61,21 +30,16 @@ func TestGolden(t *testing.T) {
 }
 
 func transcribe(text string, seen map[finding.Code]bool) string {
-	sections := strings.Split(text, "\n-- ")
-	out := sections[0]
+	out, sections := transcript.Sections(text)
 	var file string
 	in := Input{Params: map[string]string{}}
-	for _, section := range sections[1:] {
-		name, body, ok := strings.Cut(section, " --\n")
-		if !ok {
-			name = strings.TrimSuffix(section, " --")
-		}
+	for _, section := range sections {
+		name, body := section.Name, section.Body
 		switch name {
 		case "findings", "steps":
 			continue
 		case "file":
-			file = strings.TrimRight(body, "\n") + "\n"
-			body = file
+			file = body
 		case "params":
 			for line := range strings.Lines(body) {
 				if k, v, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
@@ -85,7 +49,7 @@ func transcribe(text string, seen map[finding.Code]bool) string {
 		case "environment":
 			in.Environment = strings.TrimSpace(body)
 		}
-		out += "\n-- " + name + " --\n" + strings.TrimRight(body, "\n")
+		out += section.String()
 	}
 	f, findings := Parse("p.yaml", []byte(file), Options{})
 	var steps string
@@ -99,7 +63,7 @@ func transcribe(text string, seen map[finding.Code]bool) string {
 	for _, f := range findings.All() {
 		seen[f.Code] = true
 	}
-	return out + "\n-- findings --\n" + findings.Text(map[string]string{"p.yaml": file}) + steps
+	return out + "-- findings --\n" + findings.Text(map[string]string{"p.yaml": file}) + steps
 }
 
 // dump has a line for each thing that a step says.
@@ -186,14 +150,4 @@ func shown(v any) string {
 	}
 	data, _ := json.Marshal(v)
 	return string(data)
-}
-
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return "got\n" + strings.Join(g[i:min(len(g), i+8)], "\n") + "\nwant\n" + w[i]
-		}
-	}
-	return "one is longer"
 }

@@ -1,53 +1,22 @@
 package source
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/berthdev/berth/internal/finding"
+	"github.com/berthdev/berth/internal/transcript"
 )
 
-var update = flag.Bool("update", false, "write the results in testdata anew")
-
-// The transcripts in testdata have cases that begin with "== TITLE", a text, and after "-- read --" what
-// was read: one line per value, with its position, and then the findings.
+// The transcripts in testdata have texts, and what was read of each: a line per value, with its position, and
+// then the findings.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		for i, text := range strings.Split("\n"+string(data), "\n== ") {
-			if i == 0 {
-				out.WriteString(strings.TrimPrefix(text, "\n"))
-				continue
-			}
-			title, body, _ := strings.Cut(text, "\n")
-			body, _, _ = strings.Cut(body, "-- read --\n")
-			n, findings := Parse("f.yaml", []byte(body))
-			out.WriteString("\n== " + title + "\n" + body + "-- read --\n" + dump(n, "") +
-				findings.Text(map[string]string{"f.yaml": body}))
-		}
-		got := strings.TrimPrefix(out.String(), "\n")
-		switch {
-		case got == string(data):
-		case *update:
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			t.Errorf("%s is not what came out (-update writes it anew):\n%s", file, got)
-		}
-	}
+	transcript.Test(t, "testdata/*.txt", func(_ *testing.T, text string) string {
+		prose, sections := transcript.Sections(text)
+		n, findings := Parse("f.yaml", []byte(sections[0].Body))
+		return prose + sections[0].String() + "-- read --\n" + dump(n, "") + findings.Text(map[string]string{"f.yaml": sections[0].Body})
+	})
 }
 
 func TestParseBounds(t *testing.T) {

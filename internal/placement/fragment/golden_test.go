@@ -1,9 +1,6 @@
 package fragment
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,38 +8,16 @@ import (
 	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/placement"
 	"github.com/berthdev/berth/internal/source"
+	"github.com/berthdev/berth/internal/transcript"
 )
-
-var update = flag.Bool("update", false, "write the results in testdata anew")
 
 // The transcripts in testdata are a tutorial of the rules. Each case begins with "== TITLE" and
 // prose. A section "-- LAYER --" is a fragment (baseline, profile or k8s_overlay; "privileged" and
 // "expressions" after the layer set the rules), and the section "-- findings --" below it is what
 // Read has to say of it, and then Compose, which must not say the same again.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	seen := map[finding.Code]bool{}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := transcribe(t, string(data), seen)
-			switch {
-			case got == string(data):
-			case *update:
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				t.Errorf("not as it says (-update writes it anew):\n%s", firstDifference(string(data), got))
-			}
-		})
-	}
+	transcript.Test(t, "testdata/*.txt", func(t *testing.T, text string) string { return transcribe(t, text, seen) })
 	for _, code := range []finding.Code{finding.FragmentRoot, finding.UnknownField, finding.ReservedField, finding.QuantityInvalid,
 		finding.ExpressionMisplaced, finding.ToleratesEverything, finding.NotAString, finding.WrongType, finding.NumberAmbiguous, finding.NumberOutOfRange} {
 		if !seen[code] {
@@ -53,27 +28,18 @@ func TestGolden(t *testing.T) {
 
 // transcribe gives a transcript again, with what really comes out.
 func transcribe(t *testing.T, text string, seen map[finding.Code]bool) string {
-	var out strings.Builder
-	for i, section := range strings.Split(text, "\n-- ") {
-		if i == 0 {
-			out.WriteString(section)
+	out, sections := transcript.Sections(text)
+	for _, section := range sections {
+		if section.Name == "findings" {
 			continue
 		}
-		if rest, ok := strings.CutPrefix(section, "findings --"); ok {
-			if _, next, more := strings.Cut(rest, "\n\n== "); more {
-				out.WriteString("\n== " + next)
-			}
-			continue
-		}
-		head, body, _ := strings.Cut(section, " --\n")
-		body += "\n"
-		read := findings(t, head, body)
+		read := findings(t, section.Name, section.Body)
 		for _, f := range read.All() {
 			seen[f.Code] = true
 		}
-		out.WriteString("\n-- " + head + " --\n" + body + "-- findings --\n" + read.Text(map[string]string{"f.yaml": body}))
+		out += section.String() + "-- findings --\n" + read.Text(map[string]string{"f.yaml": section.Body})
 	}
-	return out.String()
+	return out
 }
 
 func findings(t testing.TB, head, body string) finding.List {
@@ -105,14 +71,4 @@ func kindOf(t testing.TB, name string) placement.Kind {
 	}
 	t.Fatalf("no such layer: %s", name)
 	return 0
-}
-
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return "got\n" + strings.Join(g[i:min(len(g), i+8)], "\n") + "\nwant\n" + w[i]
-		}
-	}
-	return "one is longer"
 }

@@ -3,64 +3,31 @@ package profile
 import (
 	"bytes"
 	"encoding"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/berthdev/berth/internal/source"
+	"github.com/berthdev/berth/internal/transcript"
 )
-
-var update = flag.Bool("update", false, "write the results in testdata anew")
 
 // The transcripts in testdata show what the operator file may say and what is said of mistakes in it. Each
 // case begins with "== TITLE" and prose, and has the sections "-- operator.yaml --", "-- findings --", and
 // "-- file --", which is there if the file can be used.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, cases, _ := strings.Cut("\n"+string(data), "\n== ")
-			got := head
-			for text := range strings.SplitSeq(cases, "\n== ") {
-				got += "\n== " + transcribe(t, text)
-			}
-			got = strings.TrimPrefix(got, "\n")
-			switch {
-			case got == string(data):
-			case *update:
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				t.Errorf("not as it says (-update writes it anew):\n%s", firstDifference(string(data), got))
-			}
-		})
-	}
+	transcript.Test(t, "testdata/*.txt", transcribe)
 }
 
 // transcribe gives a case again, with what really comes out.
 func transcribe(t *testing.T, text string) string {
-	prose, rest, _ := strings.Cut(text, "\n-- operator.yaml --\n")
-	written, _, _ := strings.Cut(rest, "\n-- ")
-	written = strings.TrimRight(written, "\n") + "\n"
+	prose, sections := transcript.Sections(text)
+	written := sections[0].Body
 	file, findings := Load("operator.yaml", []byte(written))
 	if (file == nil) != findings.HasErrors() {
 		t.Errorf("%s: a file and errors, or neither", prose)
 	}
-	out := prose + "\n-- operator.yaml --\n" + written +
+	out := prose + sections[0].String() +
 		"-- findings --\n" + findings.Text(map[string]string{"operator.yaml": written})
 	if file != nil {
 		out += "-- file --\n" + toYAML(t, dump(reflect.ValueOf(*file)))
@@ -118,14 +85,4 @@ func toYAML(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return fmt.Sprintf("line %d: got\n%s\nwant\n%s", i+1, g[i], w[i])
-		}
-	}
-	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
