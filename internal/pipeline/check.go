@@ -3,6 +3,7 @@ package pipeline
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/berthdev/berth/internal/expression"
 	"github.com/berthdev/berth/internal/finding"
@@ -16,6 +17,7 @@ const (
 	MostSteps       = 2000     // of a run, after expansion
 	MostScriptBytes = 64 << 10 // of one script
 	longestName     = 40       // of a pipeline
+	longestDuration = source.Duration(365 * 24 * time.Hour)
 	mostRetries     = 10
 
 	mostRunValues     = 200_000 // maps, lists and scalars of all steps of a run, with the defaults in each of them
@@ -124,8 +126,12 @@ func (c *checker) length(at Place) {
 		return
 	}
 	var d source.Duration
-	if d.UnmarshalText([]byte(at.Node.Text)) == nil && d == 0 {
+	switch err := d.UnmarshalText([]byte(at.Node.Text)); {
+	case err != nil: // which has been said
+	case d == 0:
 		c.fault(at, finding.ValueInvalid, "write a longer one, or leave the key out", "%s is zero", at.Path)
+	case d > longestDuration:
+		c.fault(at, finding.NumberOutOfRange, "write a shorter one", "%s is longer than a year", at.Path)
 	}
 }
 

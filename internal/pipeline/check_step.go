@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
+
+	"github.com/berthdev/berth/internal/expression"
 	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/ident"
 	"github.com/berthdev/berth/internal/source"
@@ -14,6 +17,9 @@ import (
 func (c *checker) step(s *step) {
 	c.name(s.at("name"), "step", s.Name, ident.Label(s.Name, longestID))
 	c.work(s)
+	if s.has("image") {
+		c.image(s.at("image"))
+	}
 	c.variables(s)
 	c.services(s)
 	c.outputs(s)
@@ -34,6 +40,21 @@ func (c *checker) step(s *step) {
 		c.fault(s.at("workspace"), finding.NoEffect, "add workspace: {size: 10Gi} to the pipeline, or remove the key",
 			"the run has no workspace that the step could have or do without")
 	}
+}
+
+// image checks an image that is there and is known.
+func (c *checker) image(at Place) {
+	if at.Node != nil && at.Node.Kind == source.String && !expression.Has(at.Node.Text) {
+		c.findings = append(c.findings, imageFaults(at, at.Node.Text)...)
+	}
+}
+
+// imageFaults refuses what no container runtime could pull.
+func imageFaults(at Place, image string) []finding.Finding {
+	if _, err := reference.ParseNormalizedNamed(image); err != nil {
+		return []finding.Finding{at.Fault(finding.ValueInvalid, "write NAME:TAG, such as golang:1.26", "%s is no image, %q: %v", at.Path, image, err)}
+	}
+	return nil
 }
 
 // work checks that the step says in one way what it does.
@@ -111,6 +132,7 @@ func (c *checker) services(s *step) {
 		}
 		seen[v.Name] = true
 		c.envNames(at.Below("env"))
+		c.image(at.Below("image"))
 		if v.Ready != nil {
 			c.ready(v.Ready, at.Below("ready"))
 		}

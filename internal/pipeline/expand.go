@@ -205,7 +205,7 @@ func (e *expander) instance(v Variant, needs []string) Instance {
 		Timeout: orElse(s.Timeout, time.Hour), ScheduleTimeout: orElse(s.ScheduleTimeout, 15*time.Minute),
 		ImageTimeout: orElse(s.ImageTimeout, 5*time.Minute)}
 	i.Workspace = e.file.Pipeline.Workspace != nil && (s.Workspace == nil || *s.Workspace)
-	i.Image = e.string(s.from["image"])
+	i.Image = e.image(s.from["image"])
 	i.WorkingDir = e.string(s.from["working_dir"])
 	if i.WorkingDir != "" {
 		e.findings = append(e.findings, workingDirFault(s, i.WorkingDir, i.Workspace)...)
@@ -261,6 +261,15 @@ func (e *expander) fault(at Place, code finding.Code, fix, format string, args .
 	e.findings = append(e.findings, at.Fault(code, fix, format, args...))
 }
 
+// image is a string that a container runtime can pull.
+func (e *expander) image(at Place) string {
+	image := e.string(at)
+	if at.Node != nil && !e.open(at) {
+		e.findings = append(e.findings, imageFaults(at, image)...)
+	}
+	return image
+}
+
 // named is a string that is a name.
 func (e *expander) named(at Place, what string, check func(string) error) string {
 	name := e.string(at)
@@ -297,7 +306,7 @@ func (e *expander) services(at Place) []ServiceInstance {
 	var all []ServiceInstance
 	for n := range e.step.Services {
 		s, here := &e.step.Services[n], at.Item(n)
-		instance := ServiceInstance{Name: s.Name, Image: e.string(here.Below("image")), Command: e.list(here.Below("command")),
+		instance := ServiceInstance{Name: s.Name, Image: e.image(here.Below("image")), Command: e.list(here.Below("command")),
 			Args: e.list(here.Below("args")), Env: map[string]Value{}, Ready: s.Ready, Resources: e.resources(here.Below("resources"))}
 		if env := here.Below("env"); env.Node != nil {
 			for _, f := range env.Node.Fields {

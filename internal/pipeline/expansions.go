@@ -8,8 +8,8 @@ import (
 	"github.com/berthdev/berth/internal/source"
 )
 
-// reference is what the kubelet would expand in command, args and env.
-var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
+// expanded is what the kubelet would expand in command, args and env.
+var expanded = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
 // references notes $(NAME) where Kubernetes would put the variable's value, and Berth does not: what an
 // author writes means itself. In a script it is the shell's, and common.
@@ -19,7 +19,7 @@ func (c *checker) references(s *step) {
 		if t.use != late {
 			continue
 		}
-		for _, m := range reference.FindAllStringSubmatch(t.Node.Text, -1) {
+		for _, m := range expanded.FindAllStringSubmatch(t.Node.Text, -1) {
 			if slices.Contains(names, m[1]) {
 				c.literal(t.Place, m[0])
 			}
@@ -38,7 +38,7 @@ func (c *checker) overlayReferences(at Place) {
 		for i := range containers.Node.Items {
 			for _, field := range []string{"command", "args", "env"} {
 				deep(containers.Item(i).Below(field), func(p Place) {
-					if m := reference.FindString(p.Node.Text); p.Node.Kind == source.String && m != "" {
+					if m := expanded.FindString(p.Node.Text); p.Node.Kind == source.String && m != "" {
 						c.literal(p, m)
 					}
 				})
