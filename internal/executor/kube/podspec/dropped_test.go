@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/berthdev/berth/internal/placement"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/berthdev/berth/internal/placement"
 )
 
 func TestDropped(t *testing.T) {
