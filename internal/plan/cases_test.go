@@ -21,6 +21,9 @@ type situation struct {
 
 const prod = "environments: [{name: prod, permits: {k8s_overlay: true}}]\n"
 
+// workspaced in a situation's operator file says that the run has a workspace.
+const workspaced = "# with a workspace\n"
+
 // TestCases has the placement cases. The source of each is the public report that it names. Those that are
 // about a cluster or about merging alone are in packages kubeclient, podspec, cli and placement; P13 (words
 // of a LimitRange) is in kubeclient, P16 (a ReadWriteOnce volume) in podspec, P19 in govern.
@@ -117,7 +120,12 @@ func TestEscapes(t *testing.T) {
 			step: "k8s_overlay: {containers: [{name: step, env: [{name: \"${{ params.p }}\", value: x}]}]}", refused: []string{"BERTH_"}},
 		{name: "a nodeName", operator: prod, step: "k8s_overlay: {nodeName: n}", refused: []string{"nodeName"}},
 		{name: "a scheduling gate", operator: prod, step: "k8s_overlay: {schedulingGates: [{name: g}]}", refused: []string{"schedulingGates"}},
-		{name: "Berth's own volume mount", operator: prod, step: "k8s_overlay: {terminationGracePeriodSeconds: 5, activeDeadlineSeconds: 5}", refused: []string{"activeDeadlineSeconds"}},
+		{name: "the backstop", operator: prod, step: "k8s_overlay: {activeDeadlineSeconds: 5}", refused: []string{"activeDeadlineSeconds"}},
+		{name: "the workspace's mount", operator: prod + workspaced, step: "k8s_overlay: {containers: [{name: step, volumeMounts: [{name: o, mountPath: /workspace, readOnly: true}]}], volumes: [{name: o, emptyDir: {}}]}",
+			refused: []string{"volumeMounts[/workspace].name, which is the workspace's", "volumeMounts[/workspace].readOnly"}},
+		{name: "the workspace's mount by another spelling", operator: prod + workspaced, step: "k8s_overlay: {containers: [{name: step, volumeMounts: [{name: o, mountPath: //workspace/.}]}], volumes: [{name: o, emptyDir: {}}]}",
+			refused: []string{"which is the workspace's"}},
+		{name: "the workspace's volume", operator: prod + workspaced, step: "k8s_overlay: {volumes: [{name: berth-workspace, emptyDir: {}}]}", refused: []string{"volumes[berth-workspace].emptyDir, which is the workspace's"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.hold(t) })
@@ -126,6 +134,9 @@ func TestEscapes(t *testing.T) {
 
 func (c situation) hold(t *testing.T) {
 	text := "version: 1\nname: p\nparams: {p: {}}\n"
+	if strings.Contains(c.operator, workspaced) {
+		text += "workspace: {size: 1Gi}\n"
+	}
 	if strings.Contains(c.operator, "name: prod") {
 		text += "environment: prod\n"
 	}

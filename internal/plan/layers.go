@@ -245,3 +245,41 @@ func (w *writer) workspace(f object) {
 		"topologyKey":   "kubernetes.io/hostname",
 	}}}}
 }
+
+// mounts refuses what other layers would put where the workspace is: a mount is merged field by field, and
+// the workspace's would keep what it does not say itself.
+func (w *writer) mounts(layers []placement.Layer) []finding.Finding {
+	if !w.step.Workspace {
+		return nil
+	}
+	var found []finding.Finding
+	for _, l := range layers {
+		if l.Kind == placement.Berth {
+			continue
+		}
+		for _, at := range placement.Touched(l.Fragment) {
+			if !isWorkspace(at) {
+				continue
+			}
+			f := finding.Finding{Code: finding.ReservedField, Severity: finding.Error, Path: at.String(),
+				Message: "step " + w.step.Name + ": " + l.String() + " sets " + at.String() + ", which is the workspace's",
+				Fix:     "choose another name or path, or write workspace: false for the step"}
+			if l.Locate != nil {
+				f.File, f.Line, f.Column = l.Locate(at)
+			}
+			found = append(found, located(w.step, f))
+		}
+	}
+	return found
+}
+
+// isWorkspace says whether a path leads to the workspace's volume, or to what is mounted where it is.
+func isWorkspace(at placement.Path) bool {
+	switch {
+	case len(at) >= 2 && at[0].Name == "volumes":
+		return at[1].Name == workspaceVolume
+	case len(at) >= 4 && at[0].Name == "containers" && at[1].Name == StepContainer && at[2].Name == "volumeMounts":
+		return path.Clean("/"+at[3].Name) == workspaceMount
+	}
+	return false
+}

@@ -94,6 +94,7 @@ func (m *maker) plan() *Plan {
 func (m *maker) pod(p *Plan, instance *pipeline.Instance) (Pod, []finding.Finding) {
 	w := writer{plan: p, operator: m.operator, step: instance}
 	layers, findings := w.layers()
+	findings = append(findings, w.mounts(layers)...)
 	result := placement.Compose(layers, m.operator.Governs())
 	for _, f := range result.Findings.All() {
 		findings = append(findings, at(instance, f))
@@ -111,6 +112,11 @@ func (m *maker) pod(p *Plan, instance *pipeline.Instance) (Pod, []finding.Findin
 // says which step it is about.
 func at(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 	f.Message = "step " + instance.Name + ": " + f.Message
+	return located(instance, f)
+}
+
+// located gives a finding that has no position one in the pipeline file.
+func located(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 	if f.Line > 0 {
 		return f
 	}

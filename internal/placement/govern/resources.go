@@ -157,7 +157,11 @@ func (c composed) requests() []finding.Finding {
 	check := func(in string, path placement.Path, r corev1.ResourceRequirements) {
 		for _, name := range sortedKeys(r.Requests) {
 			limit, limited := r.Limits[name]
-			if request := r.Requests[name]; limited && request.Cmp(limit) > 0 {
+			switch request := r.Requests[name]; {
+			case !limited:
+			case whole(name) && request.Cmp(limit) != 0:
+				found = append(found, c.unequal(in, path, name, r))
+			case request.Cmp(limit) > 0:
 				found = append(found, c.crossed(in, path, name, request, limit))
 			}
 		}

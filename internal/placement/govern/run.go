@@ -92,6 +92,7 @@ func (a *admission) pod(step *Step) {
 		return
 	}
 	c := composed{step, pod}
+	a.add(c.malformed()...)
 	a.add(c.limits(a.bounds)...)
 	a.add(c.requests()...)
 	a.add(c.secure(a.security)...)
