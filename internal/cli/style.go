@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -32,9 +33,19 @@ const (
 	plain  = "\x1b[0m"
 )
 
+// mostShown is how many findings a reader is shown.
+const mostShown = 200
+
 // printFindings writes findings for a reader, with the lines that they point to.
 func printFindings(w io.Writer, findings finding.List, sources map[string]string) {
+	more := findings.Len() - mostShown
+	if more > 0 {
+		findings = finding.Of(findings.All()[:mostShown]...)
+	}
 	text := findings.Text(sources)
+	if more > 0 {
+		text += fmt.Sprintf("and %d more; -o json has all of them\n", more)
+	}
 	if colours(w) {
 		text = coloured(text)
 	}

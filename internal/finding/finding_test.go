@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -126,7 +127,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	sources := map[string]string{"p.yaml": "steps:\n\t- größe: 1.20\r\n\x1b[31m"}
+	sources := map[string]string{"long.yaml": strings.Repeat("a", 5000) + "X" + strings.Repeat("b", 4999), "p.yaml": "steps:\n\t- größe: 1.20\r\n\x1b[31m"}
 	tests := []struct {
 		name string
 		in   Finding
@@ -141,6 +142,10 @@ func TestText(t *testing.T) {
 		{"escape sequences", Finding{Code: "c", Severity: Note, File: "p.yaml", Line: 3, Message: "m"},
 			"p.yaml:3: note: m (c)\n    3 | \uFFFD[31m\n"},
 		{"line past the end", Finding{Code: "c", Severity: Note, File: "p.yaml", Line: 9, Message: "m"}, "p.yaml:9: note: m (c)\n"},
+		{"a long line", Finding{Code: "c", Severity: Note, File: "long.yaml", Line: 1, Column: 5001, Message: "m"},
+			"long.yaml:1:5001: note: m (c)\n    1 | …" + strings.Repeat("a", 100) + "X" + strings.Repeat("b", 99) + "…\n      | " + strings.Repeat(" ", 101) + "^\n"},
+		{"the end of a long line", Finding{Code: "c", Severity: Note, File: "long.yaml", Line: 1, Column: 10001, Message: "m"},
+			"long.yaml:1:10001: note: m (c)\n    1 | …" + strings.Repeat("b", 100) + "\n      | " + strings.Repeat(" ", 101) + "^\n"},
 		{"no source", Finding{Code: "c", Severity: Warning, File: "q.yaml", Line: 1, Message: "m"}, "q.yaml:1: warning: m (c)\n"},
 		{"path in a file", Finding{Code: "c", Severity: Error, File: "q.yaml", Path: "a.b", Message: "m"}, "q.yaml: a.b: error: m (c)\n"},
 		{"file only", Finding{Code: "c", Severity: Error, File: "q.yaml", Message: "m"}, "q.yaml: error: m (c)\n"},

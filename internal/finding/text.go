@@ -9,16 +9,12 @@ import (
 // a caret under the column, where sources has the file's text, and with its fix.
 func (l List) Text(sources map[string]string) string {
 	var b strings.Builder
-	var file string
-	var lines []string // of the file; findings are sorted by it
+	var shown excerpts
 	for _, f := range l.sorted {
 		b.WriteString(f.String())
 		b.WriteByte('\n')
 		if source, ok := sources[f.File]; ok {
-			if lines == nil || file != f.File {
-				file, lines = f.File, strings.Split(source, "\n")
-			}
-			b.WriteString(excerpt(lines, f.Line, f.Column))
+			b.WriteString(shown.excerpt(f.File, source, f.Line, f.Column))
 		}
 		if f.Fix != "" {
 			b.WriteString("    fix: " + strings.ReplaceAll(f.Fix, "\n", "\n         ") + "\n")
@@ -27,18 +23,46 @@ func (l List) Text(sources map[string]string) string {
 	return b.String()
 }
 
-// excerpt is one of the file's lines with its number, and below it a caret under the column. It is
-// empty if the file has no such line, as when the file changed since.
-func excerpt(lines []string, line, column int) string {
-	if line < 1 || line > len(lines) {
+// widest is how much of a line is shown, in characters.
+const widest = 200
+
+// excerpts shows lines of files. Findings come sorted, so that it keeps the last file and the last line.
+type excerpts struct {
+	file  string
+	lines []string
+	line  int
+	runes []rune // of the line
+}
+
+// excerpt is a line of a file with its number, and below it a caret under the column; of a long line, what
+// is near the column. It is empty if the file has no such line, as when the file changed since.
+func (e *excerpts) excerpt(file, source string, line, column int) string {
+	if e.lines == nil || e.file != file {
+		*e = excerpts{file: file, lines: strings.Split(source, "\n")}
+	}
+	if line < 1 || line > len(e.lines) {
 		return ""
 	}
-	text := strings.TrimSuffix(lines[line-1], "\r")
-	shown := fmt.Sprintf("%5d | %s\n", line, printable(text))
+	if e.line != line {
+		e.line, e.runes = line, []rune(strings.TrimSuffix(e.lines[line-1], "\r"))
+	}
+	text, before, after := e.runes, "", ""
+	if len(text) > widest {
+		from := min(max(0, column-1-widest/2), len(text)-widest/2)
+		if from > 0 {
+			before = "…"
+			column += 1 - from
+		}
+		if text = text[from:]; len(text) > widest {
+			text, after = text[:widest], "…"
+		}
+	}
+	window := before + string(text) + after
+	shown := fmt.Sprintf("%5d | %s\n", line, printable(window))
 	if column < 1 {
 		return shown
 	}
-	return shown + "      | " + indent(text, column) + "^\n"
+	return shown + "      | " + indent(window, column) + "^\n"
 }
 
 // indent is as wide as what comes before the column: tabs stay tabs, since only the terminal knows

@@ -23,11 +23,15 @@ func TestBounds(t *testing.T) {
 		fmt.Fprintf(&costly, "  - {name: s%d, run: \"${{ string(%s.map(a, %s.map(b, a + b).size()).size()) }}\"}\n", i, list, list)
 	}
 	tests := []struct{ name, text, want string }{
-		{"steps", head + many.String(), "a run would have more than 2000 steps"},
+		{"steps", head + many.String(), "steps has 2001 entries, and 2000 are the most"},
 		{"instances together", head + wide.String(), "a run would have more than 2000 steps"},
 		{"script", head + "  - {name: a, run: \"" + strings.Repeat("x", MostScriptBytes+1) + "\"}\n", "the script has 65537 bytes, and 65536 are the most"},
 		{"work of all expressions", head + costly.String(), "the expressions of the run together take more than the 2000000 units of work"},
 		{"overlays together", head[:19] + "defaults:\n  k8s_overlay: {dnsConfig: {searches: [" + strings.Repeat("a,", 200) + "]}}\nsteps:\n" + strings.Join(strings.SplitAfter(many.String(), "\n")[:600], ""), "have more than 100000 values"},
+		{"values of an axis", head + "  - {name: a, run: x, matrix: {a: [" + strings.Repeat("1,", 600) + "]}}\n", "has 600 entries, and 500 are the most"},
+		{"an overlay's list", head + "  - {name: a, run: x, k8s_overlay: {tolerations: [" + strings.Repeat("{},", 201) + "]}}\n", "has 201 entries, and 200 are the most"},
+		{"keys", head + "  - {name: a, run: x}\n" + keys(600), "the file has 603 entries, and 500 are the most"},
+		{"a pattern", "version: 1\nname: p\nparams: {p: {pattern: \"" + strings.Repeat("a", 201) + "\"}}\nsteps: [{name: a, run: x}]\n", "the pattern has 201 characters"},
 		{"outputs", head + "  - {name: a, run: x, outputs: [" + strings.Repeat("o", 4094) + "]}\n", "4096 bytes, and 4095"},
 	}
 	for _, test := range tests {
@@ -41,4 +45,12 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %.300s", test.name, findings.Text(nil))
 		}
 	}
+}
+
+func keys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "key%d: x\n", i)
+	}
+	return b.String()
 }

@@ -185,6 +185,16 @@ func (e *expander) overlay(at Place) fragment.Fragment {
 	}
 	n, open := e.below(at)
 	f, findings := fragment.Read(n, fragment.Rules{Layer: placement.Overlay, Path: at.Path, Expressions: open, Privileged: e.file.options.Privileged})
+	if !open && !findings.HasErrors() { // what is wrong with it by itself is no matter of the operator's rules
+		layer := placement.Layer{Kind: placement.Overlay, Fragment: f.Value, Locate: f.Locate}
+		for _, found := range placement.Compose([]placement.Layer{layer}, placement.Governs{}).Findings.All() {
+			found.Path = source.Join(at.Path, found.Path)
+			if found.Line == 0 {
+				found.File, found.Line, found.Column = at.Node.File, at.Node.Line, at.Node.Column
+			}
+			findings.Add(found)
+		}
+	}
 	e.findings = append(e.findings, findings.All()...)
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/berthdev/berth/internal/expression"
 	"github.com/berthdev/berth/internal/finding"
@@ -75,6 +76,11 @@ func (e *expander) params(in Input) {
 			continue
 		case !given && p.Default != nil:
 			v = string(*p.Default)
+		}
+		if given && (!utf8.ValidString(v) || strings.ContainsRune(v, 0)) {
+			e.findings = append(e.findings, at.Fault(finding.ParameterInvalid, "write text in UTF-8",
+				"the parameter %s has bytes that are no text: nothing could hold it as it is", p.called(name)))
+			continue
 		}
 		if given && !regexp.MustCompile(p.Pattern).MatchString(v) { // Parse compiled it
 			e.findings = append(e.findings, at.Below("pattern").Fault(finding.ParameterInvalid, "",

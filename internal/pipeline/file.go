@@ -82,8 +82,12 @@ func Parse(name string, text []byte, options Options) (*File, finding.List) {
 		return nil, findings
 	}
 	f := &File{Name: name, root: root, options: options}
-	findings.Join(source.Decode(root, &f.Pipeline))
 	c := checker{file: f}
+	if c.crowded(Place{root, ""}); len(c.findings) > 0 {
+		findings.Add(c.findings...)
+		return nil, findings
+	}
+	findings.Join(source.Decode(root, &f.Pipeline))
 	c.all()
 	f.index = c.index
 	findings.Add(c.findings...)

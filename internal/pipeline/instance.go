@@ -81,3 +81,11 @@ type ServiceInstance struct {
 
 // At is where a key of the step was written, and the step itself if it was not.
 func (i *Instance) At(key string) Place { return i.from.at(key) }
+
+// EnvAt is where a variable was written, in env or in secrets; nowhere if the step has none of that name.
+func (i *Instance) EnvAt(name string) Place {
+	if p, ok := i.from.env[name]; ok {
+		return p
+	}
+	return i.from.from["secrets"].Below(name)
+}

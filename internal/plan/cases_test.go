@@ -95,7 +95,7 @@ func TestEscapes(t *testing.T) {
 		{name: "a Secret in envFrom", operator: prod, step: "k8s_overlay: {containers: [{name: step, envFrom: [{secretRef: {name: s}}]}]}", refused: []string{"Secret"}},
 		{name: "a Secret of a csi driver", operator: prod, step: "k8s_overlay: {volumes: [{name: v, csi: {driver: d, nodePublishSecretRef: {name: s}}}]}", refused: []string{"Secret"}},
 		{name: "a service account", operator: prod, step: "k8s_overlay: {serviceAccountName: admin}", refused: []string{"admin"}},
-		{name: "a service account by its old name", operator: prod, step: "k8s_overlay: {serviceAccount: admin}", refused: []string{"admin"}},
+		{name: "a service account by its old name", operator: prod, step: "k8s_overlay: {serviceAccount: admin}", refused: []string{"write serviceAccountName"}},
 		{name: "a token", operator: prod, step: "k8s_overlay: {automountServiceAccountToken: true}", refused: []string{"token"}},
 		{name: "a projected token", operator: prod, step: "k8s_overlay: {volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]}", refused: []string{"token"}},
 		{name: "a claim", operator: prod, step: "k8s_overlay: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}", refused: []string{"claim"}},
@@ -103,7 +103,7 @@ func TestEscapes(t *testing.T) {
 		{name: "a container that restarts", operator: prod, step: "k8s_overlay: {containers: [{name: step, restartPolicy: Always}]}", refused: []string{"restartPolicy"}},
 		{name: "Berth's label removed with all others", operator: prod, step: "k8s_overlay: {labels: {$patch: replace, a: b}}",
 			want: map[string]string{`labels."berth.dev/run"`: `"${{ run.id }}"`, "labels.a": `"b"`}},
-		{name: "Berth's label set", operator: prod, step: "k8s_overlay: {labels: {berth.dev/run: mine}}", refused: []string{"berth.dev/run"}},
+		{name: "Berth's label set", operator: prod, step: "k8s_overlay: {labels: {berth.dev/run: mine}}", refused: []string{"labels and annotations below berth.dev/ are Berth's own"}},
 		{name: "the step deleted", operator: prod, step: "k8s_overlay: {containers: [{name: step, $patch: delete}]}", refused: []string{"step"}},
 		{name: "the step replaced", operator: prod, step: "k8s_overlay: {containers: [{$patch: replace}, {name: other, image: i}]}", refused: []string{"step"}},
 		{name: "a system priority class", operator: permits, step: "k8s_overlay: {priorityClassName: system-node-critical}", refused: []string{"priorityClassName"}},
@@ -118,6 +118,16 @@ func TestEscapes(t *testing.T) {
 			want: map[string]string{"containers[step].env[A].value": `"$${{ run.id }}"`}},
 		{name: "a reserved name by an expression", operator: prod, params: map[string]string{"p": "BERTH_RUN"},
 			step: "k8s_overlay: {containers: [{name: step, env: [{name: \"${{ params.p }}\", value: x}]}]}", refused: []string{"BERTH_"}},
+		{name: "a service in the place of an operator's container", operator: "baseline: {k8s: {initContainers: [{name: vault, image: v, restartPolicy: Always, env: [{name: ROOT, valueFrom: {secretKeyRef: {name: root, key: t}}}]}]}}\n",
+			step: "services: [{name: vault, image: evil}]", refused: []string{"the service vault has the name of a container of baseline"}},
+		{name: "a service in the place of a profile's container", operator: "placement_profiles: [{name: p, default: true, k8s: {containers: [{name: agent, image: a, securityContext: {privileged: true}}]}}]\nexecutor: {kubernetes: {pod_security: privileged}}\n",
+			step: "services: [{name: agent, image: evil}]", refused: []string{"the service agent has the name of a container of profile:p"}},
+		{name: "a lock of a field by its old name", operator: "baseline: {locked: [serviceAccountName]}\nenvironments: [{name: prod, permits: {k8s_overlay: true, service_accounts: [sa]}}]\n",
+			step: "k8s_overlay: {serviceAccount: sa}", refused: []string{"write serviceAccountName"}},
+		{name: "Berth's own term before another", operator: prod + workspaced,
+			step: "k8s_overlay: {affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {berth.dev/workspace: \"${{ '${{ run.id }}' }}\"}}}, {topologyKey: zone, labelSelector: {}}]}}}",
+			want: map[string]string{"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution": "["}},
+		{name: "bytes that are no text", step: "env: {A: \"${{ params.p }}\"}", params: map[string]string{"p": "\xff"}, refused: []string{"bytes that are no text"}},
 		{name: "a nodeName", operator: prod, step: "k8s_overlay: {nodeName: n}", refused: []string{"nodeName"}},
 		{name: "a scheduling gate", operator: prod, step: "k8s_overlay: {schedulingGates: [{name: g}]}", refused: []string{"schedulingGates"}},
 		{name: "the backstop", operator: prod, step: "k8s_overlay: {activeDeadlineSeconds: 5}", refused: []string{"activeDeadlineSeconds"}},
@@ -142,7 +152,7 @@ func (c situation) hold(t *testing.T) {
 	}
 	text += "steps:\n  - name: s\n    image: i\n    run: x\n    " + c.step + "\n"
 	out := makeOf(t, "version: 1\n"+c.operator, text, pipeline.Input{Params: c.params})
-	findings := out.Findings.Text(map[string]string{"pipeline.yaml": text})
+	findings := out.Findings.Text(nil) // without the source, which has the words as well
 	for _, want := range append(c.refused, c.warned...) {
 		if !strings.Contains(findings, want) {
 			t.Errorf("nothing is said of %s:\n%s", want, findings)
@@ -156,6 +166,11 @@ func (c situation) hold(t *testing.T) {
 	}
 	if out.Plan == nil {
 		t.Fatalf("it is refused:\n%s", findings)
+	}
+	for _, l := range out.Plan.Steps[0].Pod.Late {
+		if strings.Contains(l.Path.String(), "[-1]") {
+			t.Errorf("there is no %s", l.Path)
+		}
 	}
 	for path, want := range c.want {
 		if got := valueAt(&out.Plan.Steps[0], path); got != want && !strings.HasPrefix(got, want) && got != `"`+want+`"` {

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/internal/placement/profile"
 )
 
-// object and list are shorter to read where a pod is written down.
+// object is shorter to read where a pod is written down.
 type object = map[string]any
 
 // writer writes the layers of one step's pod.
@@ -27,6 +27,7 @@ type writer struct {
 func (w *writer) layers() ([]placement.Layer, []finding.Finding) {
 	facts := profile.RunFacts{Pipeline: w.plan.Pipeline, Environment: w.plan.Environment}
 	operators, findings := w.operator.Layers(w.step.PlacementProfiles, facts)
+	findings = append(findings, w.taken(operators)...)
 	all := []placement.Layer{w.builtin()}
 	services := w.serviceResources()
 	for _, l := range operators {
@@ -132,7 +133,29 @@ func (w *writer) stepLayer() placement.Layer {
 		f["serviceAccountName"] = s.ServiceAccount
 		f["automountServiceAccountToken"] = true
 	}
-	return placement.Layer{Kind: placement.Step, Fragment: f}
+	return placement.Layer{Kind: placement.Step, Fragment: f, Locate: w.locate}
+}
+
+// locate says where the step says something of a path of its layer. It is a placement.Locator.
+func (w *writer) locate(at placement.Path) (file string, line, column int) {
+	var place pipeline.Place
+	switch {
+	case len(at) > 0 && at[0].Name == "serviceAccountName":
+		place = w.step.At("service_account")
+	case len(at) > 0 && at[0].Name == "initContainers":
+		place = w.step.At("services")
+		for i, s := range w.step.Services {
+			if len(at) > 1 && at[1].Name == s.Name {
+				place = place.Item(i)
+			}
+		}
+	case len(at) > 3 && at[2].Name == "env":
+		place = w.step.EnvAt(at[3].Name)
+	}
+	if place.Node == nil {
+		return "", 0, 0
+	}
+	return place.Node.File, place.Node.Line, place.Node.Column
 }
 
 func (w *writer) workingDir() string {
@@ -156,8 +179,8 @@ func (w *writer) service(s *pipeline.ServiceInstance) object {
 		c["env"] = w.env(s.Env, s.Name, "initContainers")
 	}
 	if s.Ready != nil {
-		// A service may take its time: what bounds the wait is the step's own timeouts.
-		probe := object{"periodSeconds": int64(1), "failureThreshold": int64(3600)}
+		// A service may take its time: what ends the wait is the pod's deadline.
+		probe := object{"periodSeconds": int64(1), "failureThreshold": w.deadline()}
 		switch {
 		case s.Ready.HTTP != nil:
 			p := s.Ready.HTTP.Path
@@ -198,6 +221,11 @@ func (w *writer) overlay() placement.Layer {
 // image is pulled, and only has to end the pod when Berth is not there to do it.
 const backstop = 5 * time.Minute
 
+// deadline is the pod's, in seconds.
+func (w *writer) deadline() int64 {
+	return int64((w.step.Timeout + w.step.ImageTimeout + backstop + time.Second - 1) / time.Second)
+}
+
 // berth is what no one overrides.
 func (w *writer) berth() placement.Layer {
 	s := w.step
@@ -220,7 +248,7 @@ func (w *writer) berth() placement.Layer {
 		object{"name": "BERTH_STEP", "value": s.ID},
 	}
 	c := object{"name": StepContainer, "terminationMessagePath": outputFile, "terminationMessagePolicy": "File"}
-	f := object{"activeDeadlineSeconds": int64((s.Timeout + s.ImageTimeout + backstop + time.Second - 1) / time.Second)}
+	f := object{"activeDeadlineSeconds": w.deadline()}
 	if s.Workspace {
 		labels[LabelWorkspace] = w.own("labels", LabelWorkspace, RunID)
 		env = append(env, object{"name": "BERTH_WORKSPACE", "value": workspaceMount})
@@ -240,10 +268,11 @@ func (w *writer) workspace(f object) {
 	if w.plan.Workspace.AccessMode != "ReadWriteOnce" {
 		return
 	}
-	f["affinity"] = object{"podAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": []any{object{
-		"labelSelector": object{"matchLabels": object{LabelWorkspace: RunID}},
-		"topologyKey":   "kubernetes.io/hostname",
-	}}}}
+	f["affinity"] = object{"podAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": []any{workspaceTerm()}}}
+}
+
+func workspaceTerm() object {
+	return object{"labelSelector": object{"matchLabels": object{LabelWorkspace: RunID}}, "topologyKey": "kubernetes.io/hostname"}
 }
 
 // mounts refuses what other layers would put where the workspace is: a mount is merged field by field, and
@@ -271,6 +300,34 @@ func (w *writer) mounts(layers []placement.Layer) []finding.Finding {
 		}
 	}
 	return found
+}
+
+// taken refuses services with the name of a container that the operator's layers have: merged by their
+// names, a service would run its image with the operator's mounts, variables and privileges.
+func (w *writer) taken(layers []placement.Layer) []finding.Finding {
+	var found []finding.Finding
+	for _, l := range layers {
+		if l.Kind != placement.Baseline && l.Kind != placement.Profile {
+			continue
+		}
+		for _, name := range []string{"containers", "initContainers"} {
+			list, _ := l.Fragment[name].([]any)
+			for i, s := range w.step.Services {
+				if containerNamed(list, s.Name) {
+					found = append(found, w.step.At("services").Item(i).Below("name").Fault(finding.NameTwice, "choose another name",
+						"the service %s has the name of a container of %s", s.Name, l))
+				}
+			}
+		}
+	}
+	return found
+}
+
+func containerNamed(list []any, name string) bool {
+	return slices.ContainsFunc(list, func(e any) bool {
+		c, _ := e.(map[string]any)
+		return c["name"] == name
+	})
 }
 
 // isWorkspace says whether a path leads to the workspace's volume, or to what is mounted where it is.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -132,14 +133,33 @@ func located(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 
 // standing gives the late texts that no later layer has replaced.
 func (w *writer) standing(pod Pod) []Late {
+	setBy := layersOf(pod.Origins, len(w.late))
 	late := slices.DeleteFunc(w.late, func(l Late) bool {
-		i := slices.IndexFunc(pod.Origins, func(o placement.Origin) bool { return slices.Equal(o.Path, l.Path) })
-		return i < 0 || pod.Origins[i].Layers[len(pod.Origins[i].Layers)-1] != l.layer()
+		layers := setBy(l.Path)
+		return len(layers) == 0 || layers[len(layers)-1] != l.layer()
 	})
 	if w.step.Workspace && w.plan.Workspace.AccessMode == "ReadWriteOnce" {
 		late = append(late, coLocation(pod.Fragment))
 	}
 	return late
+}
+
+// layersOf gives a way to look up so many paths in the origins.
+func layersOf(origins []placement.Origin, paths int) func(placement.Path) []string {
+	if paths <= 16 { // an index is not worth its while
+		return func(path placement.Path) []string {
+			i := slices.IndexFunc(origins, func(o placement.Origin) bool { return slices.Equal(o.Path, path) })
+			if i < 0 {
+				return nil
+			}
+			return origins[i].Layers
+		}
+	}
+	index := make(map[string][]string, len(origins))
+	for _, o := range origins {
+		index[o.Path.String()] = o.Layers
+	}
+	return func(path placement.Path) []string { return index[path.String()] }
 }
 
 // layer is the layer that the text belongs to.
@@ -150,12 +170,12 @@ func (l Late) layer() string {
 	return placement.Step.String()
 }
 
-// coLocation is the run's id in the term that keeps the pods of a workspace together, which is the last
-// of the pod's required pod affinity.
+// coLocation is the run's id in the term that keeps the pods of a workspace together. An author may have
+// written the very same term, which is then there once.
 func coLocation(fragment map[string]any) Late {
-	terms := required(fragment)
+	i := slices.IndexFunc(required(fragment), func(term any) bool { return reflect.DeepEqual(term, workspaceTerm()) })
 	at := placement.MustPath("affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution")
-	at = append(at, placement.Segment{Name: strconv.Itoa(len(terms) - 1), Item: true},
+	at = append(at, placement.Segment{Name: strconv.Itoa(i), Item: true},
 		placement.Segment{Name: "labelSelector"}, placement.Segment{Name: "matchLabels"}, placement.Segment{Name: LabelWorkspace})
 	return Late{Path: at, Item: -1, Text: RunID, Own: true}
 }

@@ -15,7 +15,7 @@ const mostNote = 4 << 10
 
 // placementNote is what the pod says of its own layers: each with the paths that it set, as JSON, from the
 // lowest. Builtin and Berth's own layer are left out, as is what was beaten. Where it would get too long,
-// "+N" stands for N more paths.
+// "+N" stands for N more paths, and as a layer, for N more layers.
 func placementNote(layers []placement.Layer, origins []placement.Origin) string {
 	var names []string
 	paths := map[string][]string{}
@@ -32,8 +32,14 @@ func placementNote(layers []placement.Layer, origins []placement.Origin) string 
 		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return len(paths[name]) == 0 })
-	for most := 1 << 20; ; most = most * 3 / 4 {
-		if note := writeNote(names, paths, most); len(note) <= mostNote || most == 0 {
+	for most := 1 << 20; most > 0; most = most * 3 / 4 {
+		if note := writeNote(names, paths, most); len(note) <= mostNote {
+			return note
+		}
+	}
+	for left := len(names); ; left /= 2 { // so many layers that their names alone are too long
+		kept := append(slices.Clone(names[:left]), fmt.Sprintf("+%d", len(names)-left))
+		if note := writeNote(kept, paths, 0); len(note) <= mostNote {
 			return note
 		}
 	}
@@ -44,7 +50,7 @@ func writeNote(names []string, paths map[string][]string, most int) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, name := range names {
-		list := paths[name]
+		list := append([]string{}, paths[name]...)
 		if len(list) > most {
 			list = append(slices.Clone(list[:most]), fmt.Sprintf("+%d", len(list)-most))
 		}

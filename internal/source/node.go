@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/berthdev/berth/internal/finding"
 )
@@ -219,26 +220,33 @@ func (n *Node) Occurrence(text string, i int) (line, column int) {
 	if n.lines == nil {
 		return n.Line, n.Column
 	}
-	from := n.Column - 1
 	for l := n.Line; l <= len(n.lines.all); l++ {
-		rest := []rune(n.lines.all[l-1])
-		if from > len(rest) {
-			from = len(rest)
-		}
-		s := string(rest[from:])
+		line := n.lines.all[l-1]
 		at := 0
+		if l == n.Line {
+			at = offset(line, n.Column)
+		}
 		for {
-			found := strings.Index(s[at:], text)
+			found := strings.Index(line[at:], text)
 			if found < 0 {
 				break
 			}
 			if i == 0 {
-				return l, from + len([]rune(s[:at+found])) + 1
+				return l, utf8.RuneCountInString(line[:at+found]) + 1
 			}
 			i--
 			at += found + len(text)
 		}
-		from = 0
 	}
 	return n.Line, n.Column
+}
+
+// offset is where in a line a column begins, in bytes.
+func offset(line string, column int) int {
+	for i := range line {
+		if column--; column <= 0 {
+			return i
+		}
+	}
+	return len(line)
 }

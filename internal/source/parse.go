@@ -200,6 +200,9 @@ func (p *parser) fields(n *Node, y *yaml.Node) {
 
 func (p *parser) scalar(n *Node, y *yaml.Node) {
 	n.Kind, n.Value, n.Text = String, y.Value, y.Value
+	if strings.ContainsRune(y.Value, 0) {
+		p.fault(n.Line, n.Column, finding.YAMLInvalid, "leave it out", "a text with a NUL character in it, which no environment variable or argument can have")
+	}
 	if y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		p.tag(y, "!!str")
 		return

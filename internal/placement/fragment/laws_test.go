@@ -49,7 +49,7 @@ func TestOneMistake(t *testing.T) {
 		filler{t, func() string { names++; return fmt.Sprintf("x%d", names) }, func() int64 { names++; return int64(names) }}.
 			fill(reflect.ValueOf(&spec).Elem(), 1)
 		spec.NodeName, spec.RestartPolicy, spec.ActiveDeadlineSeconds, spec.EphemeralContainers = "", "", nil, nil
-		spec.Priority, spec.SchedulingGates = nil, nil
+		spec.Priority, spec.SchedulingGates, spec.DeprecatedServiceAccount = nil, nil, ""
 		for _, containers := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
 			for i := range containers {
 				containers[i].RestartPolicy, containers[i].RestartPolicyRules = nil, nil

@@ -66,6 +66,8 @@ func (r *reader) reservedOfPod(f source.Field, at *trail) bool {
 	switch fix, ok := reservedOfPod[f.Name]; {
 	case ok:
 		return r.refuse(f.Key, at, fix, "%s is Berth's own in every pod", f.Name)
+	case f.Name == "serviceAccount": // a lock or permit of the one would say nothing of the other
+		return r.refuse(f.Key, at, "write serviceAccountName", "serviceAccount is the old name of serviceAccountName")
 	case f.Name == "schedulingGates" && r.rules.Layer != placement.Baseline:
 		return r.refuse(f.Key, at, "leave it out, or have the operator set it in the baseline", "only the baseline may have schedulingGates")
 	case f.Name == "containers" && f.Value.Kind == source.Null && !r.rules.operators():
