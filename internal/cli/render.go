@@ -159,7 +159,11 @@ func renderSteps(cmd *cobra.Command, out plan.Outcome, operator *profile.File, s
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, renderedStep{s.Name, s.Matrix, pod, s.Pod.Origins, out.Steps[i], layersOf(s, operator)})
+		matrix := map[string]any(s.Matrix)
+		if matrix == nil {
+			matrix = map[string]any{}
+		}
+		all = append(all, renderedStep{s.Name, matrix, pod, s.Pod.Origins, out.Steps[i], layersOf(s, operator)})
 	}
 	if len(all) == 0 {
 		slices.Sort(known)

@@ -36,9 +36,21 @@ func (c *checker) step(s *step) {
 	if at := s.at("priority"); s.has("priority") && (s.Priority > 1_000_000 || s.Priority < -1_000_000) {
 		c.fault(at, finding.NumberOutOfRange, "write a number from -1000000 to 1000000", "%s is %d", at.Path, s.Priority)
 	}
-	if s.Workspace != nil && c.file.Pipeline.Workspace == nil && s.node.Field("workspace") != nil {
+	if s.has("placement_profiles") {
+		c.profiles(s)
+	}
+	if s.Workspace != nil && c.file.Pipeline.Workspace == nil {
 		c.fault(s.at("workspace"), finding.NoEffect, "add workspace: {size: 10Gi} to the pipeline, or remove the key",
 			"the run has no workspace that the step could have or do without")
+	}
+}
+
+// profiles refuses a profile that is listed twice: it is merged once.
+func (c *checker) profiles(s *step) {
+	for i, name := range s.PlacementProfiles {
+		if name != "" && slices.Contains(s.PlacementProfiles[:i], name) {
+			c.fault(s.at("placement_profiles").Item(i), finding.KeyTwice, "write it once", "the profile %s is listed twice", name)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import "github.com/berthdev/berth/internal/finding"
 const (
 	mostEntries        = 500 // of any
 	mostOverlayEntries = 200 // in a k8s_overlay
+	mostNamed          = 100 // secrets, services and placement_profiles of a step
 	mostParams         = 200
 	longestPattern     = 200 // characters
 )
@@ -41,11 +42,14 @@ func (c *checker) entries(at Place, most, below int) {
 		c.entries(at.Item(i), below, below)
 	}
 	for _, f := range at.Node.Fields {
-		most := below
-		if f.Name == "k8s_overlay" {
-			most = mostOverlayEntries
+		switch f.Name {
+		case "k8s_overlay":
+			c.entries(at.Below(f.Name), mostOverlayEntries, mostOverlayEntries)
+		case "secrets", "services", "placement_profiles":
+			c.entries(at.Below(f.Name), min(below, mostNamed), below)
+		default:
+			c.entries(at.Below(f.Name), below, below)
 		}
-		c.entries(at.Below(f.Name), most, most)
 	}
 }
 

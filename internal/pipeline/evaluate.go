@@ -91,6 +91,21 @@ func (e *expander) strings(at Place) []string {
 	return all
 }
 
+// known is strings without those that are not known yet: nobody is to look for the names that they have as
+// they are written.
+func (e *expander) known(at Place) []string {
+	if at.Node == nil {
+		return nil
+	}
+	all := []string{}
+	for i := range at.Node.Items {
+		if !e.open(at.Item(i)) {
+			all = append(all, e.string(at.Item(i)))
+		}
+	}
+	return all
+}
+
 // value evaluates what the step works with. A value that is no string is printed.
 func (e *expander) value(at Place) Value {
 	if at.Node.Kind != source.String {
@@ -138,6 +153,9 @@ func (e *expander) resources(at Place) *fragment.Resources {
 		return nil
 	}
 	n, open := e.below(at)
+	if open {
+		n = settled(n)
+	}
 	var r fragment.Resources
 	decoding := &source.Decoding{}
 	r.FromNode(decoding, n, at.Path)
@@ -146,6 +164,16 @@ func (e *expander) resources(at Place) *fragment.Resources {
 		e.literal(Place{n, at.Path})
 	}
 	return &r
+}
+
+// settled puts some quantity in the place of those that are not known yet, so that the others can be judged.
+func settled(n *source.Node) *source.Node {
+	return n.Strings(func(n *source.Node) any {
+		if expression.Has(n.Text) {
+			return "1"
+		}
+		return n.Value
+	})
 }
 
 // literal refuses quantities that look like expressions once expressions have been evaluated: nobody
@@ -196,5 +224,8 @@ func (e *expander) overlay(at Place) fragment.Fragment {
 		}
 	}
 	e.findings = append(e.findings, findings.All()...)
+	if open {
+		return fragment.Fragment{} // nothing is known of what it comes to
+	}
 	return f
 }

@@ -154,7 +154,7 @@ func (e *expander) instance(v Variant, needs []string) Instance {
 	}
 	i.Secrets = e.secrets(s.from["secrets"])
 	i.Services = e.services(s.from["services"])
-	i.PlacementProfiles = e.strings(s.from["placement_profiles"])
+	i.PlacementProfiles = e.known(s.from["placement_profiles"])
 	i.Resources = e.resources(s.from["resources"])
 	i.Overlay = e.overlay(s.from["k8s_overlay"])
 	i.ServiceAccount = e.named(s.from["service_account"], "service account", ident.Subdomain)
@@ -201,10 +201,10 @@ func (e *expander) image(at Place) string {
 
 // named is a string that is a name.
 func (e *expander) named(at Place, what string, check func(string) error) string {
-	name := e.string(at)
 	if at.Node == nil || e.open(at) {
-		return name
+		return ""
 	}
+	name := e.string(at)
 	if err := check(name); err != nil {
 		e.fault(at, finding.NameInvalid, "", "the name of the %s, %q, %v", what, name, err)
 	}

@@ -103,7 +103,7 @@ pools: [{name: one, slots: 1}, {name: two, slots: 1}]
 var other = map[string]any{
 	"Pipeline.name": "q", "Pipeline.description": "e", "Pipeline.environment": "staging", "Pipeline.timeout": "2h",
 	"Pipeline.max_active_steps": 4, "Pipeline.params": map[string]any{"v": map[string]any{"default": "xy"}},
-	"Pipeline.workspace": map[string]any{"size": "3Gi"}, "Pipeline.defaults": map[string]any{"image": "z"}, "Pipeline.steps": []any{map[string]any{"name": "only", "run": "x"}},
+	"Pipeline.workspace": map[string]any{"size": "1Gi", "access_mode": "ReadWriteMany"}, "Pipeline.defaults": map[string]any{"image": "z"}, "Pipeline.steps": []any{map[string]any{"name": "only", "run": "x"}},
 	"Param.default": "xx", "Workspace.size": "2Gi", "Workspace.storage_class": "slow", "Workspace.access_mode": "ReadWriteMany",
 	"Step.name": "renamed", "Step.needs": []any{}, "Step.if": "failure()", "Step.matrix": map[string]any{"m": []any{"b"}},
 	"Step.run": "other", "Step.command": []any{"d"}, "Step.args": []any{"b"}, "Step.outputs": []any{"p"},
@@ -119,6 +119,12 @@ var other = map[string]any{
 	"Retry.max": 4, "Retry.on": []any{"oom"}, "Retry.backoff": "6s",
 }
 
+// beside has keys that are about the run, not about the pod: what they say is in the plan alone. All others
+// have to change the pod as well.
+var beside = []string{"Pipeline.description", "Pipeline.timeout", "Pipeline.max_active_steps", "Workspace.size", "Workspace.storage_class",
+	"Step.needs", "Step.if", "Step.outputs", "Common.pool", "Common.priority", "Common.retry", "Common.schedule_timeout", "Common.allow_failure",
+	"Retry.max", "Retry.on", "Retry.backoff"}
+
 // speaks has keys that are for people and findings, with what shows that they are not lost.
 var speaks = map[string]string{
 	"Pipeline.version":  "says whether the file can be read",
@@ -130,7 +136,7 @@ var speaks = map[string]string{
 // TestEveryFieldCounts ends the fault of fields that are accepted and then lost between parser, plan and
 // pod: it gives each key, wherever it stands, another value, and wants another plan.
 func TestEveryFieldCounts(t *testing.T) {
-	before := hashOf(t, parsed(t))
+	before, podsBefore := hashOf(t, parsed(t))
 	if before == "" {
 		t.Fatal("the pipeline of this test is invalid")
 	}
@@ -150,10 +156,16 @@ func TestEveryFieldCounts(t *testing.T) {
 			if !change(tree, root, value) {
 				continue
 			}
-			after := hashOf(t, tree)
-			seen[name] = seen[name] || after != "" // invalid: another step needs what was there
+			after, pods := hashOf(t, tree)
+			if after == "" {
+				continue // another step needs what was there
+			}
+			seen[name] = true
 			if after == before {
 				t.Errorf("%s is accepted and changes nothing", strings.Join(root, "."))
+			}
+			if pods == podsBefore && !slices.Contains(beside, name) {
+				t.Errorf("%s is lost on its way into the pod", strings.Join(root, "."))
 			}
 		}
 	})
@@ -172,18 +184,22 @@ func parsed(t *testing.T) map[string]any {
 	return tree
 }
 
-func hashOf(t *testing.T, tree map[string]any) string {
+// hashOf gives the hash of the plan, and its pods; both empty if there is none.
+func hashOf(t *testing.T, tree map[string]any) (hash, pods string) {
 	t.Helper()
 	text, err := yaml.Marshal(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out := makeOf(t, everyKeyOperator, string(text), pipeline.Input{}); out.Plan != nil {
-		return out.Plan.Hash()
+		for _, s := range out.Plan.Steps {
+			pods += string(encode(s.Pod.Fragment))
+		}
+		return out.Plan.Hash(), pods
 	} else if testing.Verbose() {
 		t.Log(out.Findings.Text(nil))
 	}
-	return ""
+	return "", ""
 }
 
 // walk visits every key that the type takes, below every other, with the type that has it.

@@ -52,7 +52,7 @@ func TestPlacementNote(t *testing.T) {
 	var many strings.Builder
 	many.WriteString("version: 1\nplacement_profiles:\n")
 	var listed []string
-	for i := range 150 {
+	for i := range 100 {
 		name := fmt.Sprintf("a-profile-with-a-name-that-is-as-long-as-it-may-be-%d", i)
 		fmt.Fprintf(&many, "  - {name: %s, k8s: {nodeSelector: {l%d: x}}}\n", name, i)
 		listed = append(listed, name)

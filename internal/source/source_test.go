@@ -26,7 +26,7 @@ func TestParseBounds(t *testing.T) {
 		code finding.Code
 		want string
 	}{
-		{"bytes", strings.Repeat("# long\n", MostBytes/7+1), finding.TooLarge, "bytes, and 1048576 are the most"},
+		{"bytes", strings.Repeat("# long\n", MostBytes/7+1), finding.TooLarge, "more than 1048576 bytes"},
 		{"flow depth", strings.Repeat("[", MostDepth+10), finding.TooLarge, "deeper than 64"},
 		{"block depth", strings.Repeat("- ", MostDepth+10) + "x", finding.TooLarge, "deeper than 64"},
 		{"values", "[" + strings.Repeat("1,", MostValues) + "]", finding.TooLarge, "more than 100000 values"},

@@ -11,7 +11,7 @@ import (
 func (p *parser) unreadable(text []byte) (finding.Finding, bool) {
 	fault := finding.Finding{Code: finding.YAMLInvalid, Severity: finding.Error, File: p.file}
 	if len(text) > MostBytes {
-		fault.Code, fault.Message = finding.TooLarge, fmt.Sprintf("the file has %d bytes, and %d are the most", len(text), MostBytes)
+		fault.Code, fault.Message = finding.TooLarge, fmt.Sprintf("the file has more than %d bytes", MostBytes)
 		fault.Fix = "split it, or move scripts into files of the repository"
 		return fault, true
 	}
