@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -22,6 +23,9 @@ type task struct {
 	streams sync.WaitGroup
 	outputs []*os.File // the reading ends of stdout and stderr
 }
+
+// streams are the names of a container's outputs, in the order of their file descriptors.
+var streams = []string{"stdout", "stderr"}
 
 // startError is that of a command which can't be executed.
 type startError struct{ err error }
@@ -54,7 +58,7 @@ func (r *Runtime) startTask(spec *shimspec.Spec, log *logFile) (*task, error) {
 		}
 		return nil, startError{err}
 	}
-	for i, stream := range []string{"stdout", "stderr"} {
+	for i, stream := range streams {
 		t.streams.Go(func() { t.log.copy(stream, t.outputs[i]) })
 	}
 	return t, nil
@@ -66,16 +70,41 @@ func (t *task) wait() (code int32, at time.Time) {
 	t.cmd.Wait()
 	at = time.Now()
 	t.killGroup()
-	// Who left the process group may hold the output open for ever; what it wrote until now is
-	// in the pipe already.
+	// Who left the process group may hold the output open for ever; what was written until now is
+	// in the pipe already. On a busy machine nobody may have come to read it by the deadline.
 	for _, f := range t.outputs {
 		f.SetReadDeadline(at.Add(100 * time.Millisecond))
 	}
 	t.streams.Wait()
-	for _, f := range t.outputs {
+	for i, f := range t.outputs {
+		t.log.copy(streams[i], bytes.NewReader(leftover(f)))
 		f.Close()
 	}
 	return exitCode(t.cmd.ProcessState), at
+}
+
+// leftover gives what is in a pipe, without waiting for more.
+func leftover(f *os.File) []byte {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	const most = 1 << 20 // a pipe holds no more, and its writer may go on
+	var all []byte
+	in := make([]byte, 32<<10)
+	conn.Control(func(fd uintptr) {
+		for len(all) < most {
+			n, err := syscall.Read(int(fd), in)
+			if err == syscall.EINTR {
+				continue
+			}
+			if n <= 0 {
+				return
+			}
+			all = append(all, in[:n]...)
+		}
+	})
+	return all
 }
 
 func exitCode(state *os.ProcessState) int32 {
