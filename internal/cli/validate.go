@@ -95,12 +95,10 @@ func validate(cmd *cobra.Command, files []string, operatorFlag, output string, r
 
 // graver is the exit code that wins: what is invalid before what is refused.
 func graver(a, b int) int {
-	switch {
-	case a == exitInvalid || b == exitInvalid:
+	if a == exitInvalid || b == exitInvalid {
 		return exitInvalid
-	default:
-		return max(a, b)
 	}
+	return max(a, b)
 }
 
 // wouldRun says what stands against a run of the file, as far as it can be told.

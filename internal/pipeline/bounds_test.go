@@ -28,6 +28,7 @@ func TestBounds(t *testing.T) {
 		{"script", head + "  - {name: a, run: \"" + strings.Repeat("x", MostScriptBytes+1) + "\"}\n", "the script has 65537 bytes, and 65536 are the most"},
 		{"work of all expressions", head + costly.String(), "the expressions of the run together take more than the 2000000 units of work"},
 		{"overlays together", head[:19] + "defaults:\n  k8s_overlay: {dnsConfig: {searches: [" + strings.Repeat("a,", 200) + "]}}\nsteps:\n" + strings.Join(strings.SplitAfter(many.String(), "\n")[:600], ""), "have more than 100000 values"},
+		{"outputs, with three services", head + "  - {name: a, run: x, outputs: [" + strings.Repeat("o", 3070) + "], services: [{name: a, image: i}, {name: b, image: i}, {name: c, image: i}]}\n", "3072 bytes, and 3071"},
 		{"values of an axis", head + "  - {name: a, run: x, matrix: {a: [" + strings.Repeat("1,", 600) + "]}}\n", "has 600 entries, and 500 are the most"},
 		{"an overlay's list", head + "  - {name: a, run: x, k8s_overlay: {tolerations: [" + strings.Repeat("{},", 201) + "]}}\n", "has 201 entries, and 200 are the most"},
 		{"keys", head + "  - {name: a, run: x}\n" + keys(600), "the file has 603 entries, and 500 are the most"},

@@ -25,8 +25,8 @@ const prod = "environments: [{name: prod, permits: {k8s_overlay: true}}]\n"
 const workspaced = "# with a workspace\n"
 
 // TestCases has the placement cases. The source of each is the public report that it names. Those that are
-// about a cluster or about merging alone are in packages kubeclient, podspec, cli and placement; P13 (words
-// of a LimitRange) is in kubeclient, P16 (a ReadWriteOnce volume) in podspec, P19 in govern.
+// about a cluster or about merging alone are in packages kubeclient, podspec, cli and placement; P13 (words of
+// a LimitRange) is in kubeclient, P16 (a ReadWriteOnce volume) in podspec, P19 in govern.
 func TestCases(t *testing.T) {
 	cases := []situation{
 		{name: "P01 the toleration of a tainted pool has to be repeated in each pipeline (woodpecker#5266)",

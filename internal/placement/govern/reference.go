@@ -62,8 +62,8 @@ func kindOf(field string) Kind {
 	return ""
 }
 
-// finder finds references in a fragment. Where the fragment is a layer, final is what all layers come to: it
-// has the name of what the layer changes without naming it.
+// finder finds references in a fragment. Where that is a layer, it is given what all layers come to as well:
+// there is the name of what the layer changes without naming it.
 type finder struct {
 	path placement.Path
 	all  []Reference

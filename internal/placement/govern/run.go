@@ -1,7 +1,7 @@
 package govern
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/pipeline"
@@ -68,12 +68,17 @@ func (a *admission) names(step *Step) {
 	}
 }
 
-// nearest is the fix for a name that the operator file does not have: all that it has, the nearest first.
+// nearest is the fix for a name that the operator file does not have: the nearest that it has, and what else
+// there is, as far as that is short.
 func nearest(name string, known []string, key string) string {
-	if len(known) == 0 {
+	const most = 20
+	switch {
+	case len(known) == 0:
 		return "leave it out: the operator file has no " + key
+	case len(known) > most:
+		return finding.DidYouMean(name, known, fmt.Sprintf("write one of the %d %s of the operator file", len(known), key))
 	}
-	return finding.DidYouMean(name, known, "write one of "+key+" of the operator file") + " (" + finding.Either(slices.Clone(known)) + ")"
+	return finding.DidYouMean(name, known, "write one of "+key+" of the operator file") + " (" + finding.Either(known) + ")"
 }
 
 func (a *admission) permits(step *Step) {

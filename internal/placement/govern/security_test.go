@@ -64,7 +64,7 @@ func TestEveryCheckIsAttributed(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for standard, want := range map[profile.PodSecurity]api.Level{
-		profile.Default: api.LevelBaseline, profile.Restricted: api.LevelRestricted, profile.Privileged: api.LevelPrivileged,
+		profile.BaselineStandard: api.LevelBaseline, profile.Restricted: api.LevelRestricted, profile.Privileged: api.LevelPrivileged,
 		"": api.LevelRestricted, "Privileged": api.LevelRestricted,
 	} {
 		if got := newSecurity(standard).level; got != want {

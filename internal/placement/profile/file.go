@@ -78,12 +78,12 @@ type Pool struct {
 type PodSecurity string
 
 const (
-	Restricted PodSecurity = "restricted"
-	Default    PodSecurity = "baseline"
-	Privileged PodSecurity = "privileged"
+	Restricted       PodSecurity = "restricted"
+	BaselineStandard PodSecurity = "baseline"
+	Privileged       PodSecurity = "privileged"
 )
 
 // Values gives the standards.
 func (PodSecurity) Values() []string {
-	return []string{string(Restricted), string(Default), string(Privileged)}
+	return []string{string(Restricted), string(BaselineStandard), string(Privileged)}
 }

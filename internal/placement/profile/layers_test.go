@@ -118,7 +118,7 @@ func TestEmpty(t *testing.T) {
 	file := Empty()
 	layers, findings := file.Layers([]string{"arm64"}, RunFacts{})
 	if len(layers)+len(findings) > 0 || file.Profile("arm64") != nil || file.DefaultProfile() != nil ||
-		file.Environment("prod") != nil || file.Pool("licence") != nil || file.PodSecurity != Default {
+		file.Environment("prod") != nil || file.Pool("licence") != nil || file.PodSecurity != BaselineStandard {
 		t.Errorf("%+v: %v, %v", file, layers, findings)
 	}
 }

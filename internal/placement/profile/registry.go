@@ -7,7 +7,7 @@ import (
 )
 
 // Empty is the operator file that nobody gave: no baseline, no profiles, no environments.
-func Empty() *File { return &File{Conflicts: placement.Warn, PodSecurity: Default} }
+func Empty() *File { return &File{Conflicts: placement.Warn, PodSecurity: BaselineStandard} }
 
 // Profile gives the profile with the name, nil if there is none.
 func (f *File) Profile(name string) *Profile {

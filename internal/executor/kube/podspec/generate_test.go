@@ -29,7 +29,7 @@ type existing struct{ account, class, otherClass, runtime string }
 func (e existing) files() *rapid.Generator[generated] {
 	return rapid.Custom(func(t *rapid.T) generated {
 		g := gen{T: t, existing: e}
-		g.security = rapid.SampledFrom([]profile.PodSecurity{profile.Default, profile.Restricted, profile.Privileged}).Draw(t, "security")
+		g.security = rapid.SampledFrom([]profile.PodSecurity{profile.BaselineStandard, profile.Restricted, profile.Privileged}).Draw(t, "security")
 		operator := g.operator()
 		g.author = true
 		return generated{g.written(operator), g.written(g.pipeline()), g.security}

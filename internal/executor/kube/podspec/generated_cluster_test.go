@@ -53,10 +53,10 @@ func exist(t *testing.T, c *cluster.Cluster, name string) existing {
 func TestGeneratedPlans(t *testing.T) {
 	t.Parallel()
 	namespaces := map[profile.PodSecurity]namespace{}
-	for _, security := range profile.Default.Values() {
+	for _, security := range profile.BaselineStandard.Values() {
 		namespaces[profile.PodSecurity(security)] = newNamespace(t, profile.PodSecurity(security), "deployer")
 	}
-	files := exist(t, shared.Get(t), namespaces[profile.Default].name).files()
+	files := exist(t, shared.Get(t), namespaces[profile.BaselineStandard].name).files()
 	seen := features{}
 	pods := map[string]bool{}
 	var once sync.Once

@@ -45,7 +45,7 @@ environments: [{name: target, permits: {k8s_overlay: true}}]
 func TestKubeletExpandsNothing(t *testing.T) {
 	t.Parallel()
 	onEachKind(t, func(t *testing.T, kind string) {
-		n := newNamespace(t, profile.Default)
+		n := newNamespace(t, profile.BaselineStandard)
 		operator := loaded(t, expandingOperator)
 		made := planned(t, expanding(t, kind), operator, pipeline.Input{Params: parameters(odd)})
 		for _, test := range []struct {
@@ -144,7 +144,7 @@ func evaluated(s *plan.Step) []string {
 func TestStepStartsAfterServices(t *testing.T) {
 	t.Parallel()
 	onEachKind(t, func(t *testing.T, kind string) {
-		n := newNamespace(t, profile.Default)
+		n := newNamespace(t, profile.BaselineStandard)
 		port, listener := listening(t, kind)
 		made := planned(t, `
 version: 1

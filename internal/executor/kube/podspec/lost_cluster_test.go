@@ -44,7 +44,7 @@ containers: [{name: step, resources: {claims: [{name: gpu, request: one}, {name:
 // API server stores, whichever of the layers that people write says it, while the others say other things.
 func TestNoFieldIsLost(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t, profile.Default)
+	n := newNamespace(t, profile.BaselineStandard)
 	exists := exist(t, n.Cluster, n.name)
 	cases := 0
 	for _, field := range fields {

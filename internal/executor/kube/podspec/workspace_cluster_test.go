@@ -60,7 +60,7 @@ steps:
 // without the volume are drawn there.
 func TestWorkspaceKeepsPodsTogether(t *testing.T) {
 	t.Parallel()
-	n := newNamespace(t, profile.Default)
+	n := newNamespace(t, profile.BaselineStandard)
 	made := planned(t, workspacePipeline, loaded(t, workspaceOperator), pipeline.Input{})
 	nodes := map[string]string{}
 	for _, r := range []string{run, otherRun} {
