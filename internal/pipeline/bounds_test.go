@@ -48,6 +48,26 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestMatrixCountsOnce: an instance has values of the matrix, not the matrix.
+func TestMatrixCountsOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("version: 1\nname: p\nsteps:\n")
+	for i := range 8 {
+		fmt.Fprintf(&b, "  - {name: s%d, run: x, matrix: {n: [%s0]}}\n", i, numbers(249))
+	}
+	if _, findings := Parse("p.yaml", []byte(b.String()), Options{}); findings.Len() > 0 {
+		t.Errorf("%.500s", findings.Text(nil))
+	}
+}
+
+func numbers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d, ", i+1)
+	}
+	return b.String()
+}
+
 func keys(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -111,6 +111,9 @@ func (c *checker) bulky(steps int, variants [][]Variant) bool {
 		total += instances * defaults
 		if n := list.Item(i); n != nil {
 			total += instances * count(n)
+			if matrix := n.Field("matrix"); matrix != nil {
+				total -= (instances - 1) * count(matrix) // which no instance has
+			}
 		}
 	}
 	if total > mostRunValues {

@@ -283,7 +283,7 @@ func (w *writer) mounts(layers []placement.Layer) []finding.Finding {
 	}
 	var found []finding.Finding
 	for _, l := range layers {
-		if l.Kind == placement.Berth {
+		if l.Kind == placement.Berth || !hasVolumes(l.Fragment) {
 			continue
 		}
 		for _, at := range placement.Touched(l.Fragment) {
@@ -327,6 +327,15 @@ func containerNamed(list []any, name string) bool {
 	return slices.ContainsFunc(list, func(e any) bool {
 		c, _ := e.(map[string]any)
 		return c["name"] == name
+	})
+}
+
+// hasVolumes says whether a layer has anything to do with volumes. Few have.
+func hasVolumes(fragment object) bool {
+	containers, _ := fragment["containers"].([]any)
+	return fragment["volumes"] != nil || slices.ContainsFunc(containers, func(e any) bool {
+		c, _ := e.(map[string]any)
+		return c["volumeMounts"] != nil
 	})
 }
 
