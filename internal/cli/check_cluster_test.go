@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -348,6 +349,16 @@ func TestCheckWithoutRights(t *testing.T) {
 		defer cancel()
 		_ = c.Client.RbacV1().ClusterRoleBindings().Delete(ctx, namespace, metav1.DeleteOptions{})
 		_ = c.Client.RbacV1().ClusterRoles().Delete(ctx, namespace, metav1.DeleteOptions{})
+	})
+	cluster.Eventually(t, "the account may list nodes", func() bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + namespace + ":default",
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"}}}
+		review, err := c.Client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review.Status.Allowed
 	})
 	wants(`cannot create resource "pods"`, "You need the right to create pods in the namespace "+namespace, "--verb=create --resource=pods")
 }

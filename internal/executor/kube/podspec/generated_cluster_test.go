@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,13 @@ func exist(t *testing.T, c *cluster.Cluster, name string) existing {
 			if err := c.Client.SchedulingV1().PriorityClasses().Delete(cluster.Context(t), class, metav1.DeleteOptions{}); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+	for _, class := range []string{e.class, e.otherClass} {
+		cluster.Eventually(t, "admission knows of the priority class "+class, func() bool {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{PriorityClassName: class, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+			_, err := c.Client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return err == nil || !strings.Contains(err.Error(), "no PriorityClass")
 		})
 	}
 	runtime := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: e.runtime}, Handler: "runc"}
