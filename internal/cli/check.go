@@ -63,7 +63,7 @@ file, the node file or a flag is invalid; 4 the cluster does not answer, or you 
 		Args: noArgs,
 	}
 	f := &checkFlags{}
-	cmd.Flags().StringVar(&f.operator, "operator", "", "operator file (default $"+operatorVariable+")")
+	operator := addOperator(cmd)
 	cmd.Flags().StringVar(&f.nodes, "nodes", "", "file with the nodes, instead of a cluster")
 	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default as kubectl has it)")
 	cmd.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig (default its current one)")
@@ -71,7 +71,7 @@ file, the node file or a flag is invalid; 4 the cluster does not answer, or you 
 	cmd.Flags().StringArrayVar(&f.profiles, "profiles", nil, "check these profiles together, as a step that lists NAME,NAME has them; may be given several times")
 	output := addFormat(cmd, "table", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f.output = output.value
+		f.operator, f.output = *operator, output.value
 		return check(cmd, *f)
 	}
 	return cmd

@@ -108,12 +108,14 @@ func wouldRun(file *pipeline.File, operator *profile.File, in pipeline.Input) (f
 		if findings.HasErrors() {
 			return findings, exitInvalid
 		}
+		var missing []finding.Finding
 		for i := range expansion.Steps {
 			if s := &expansion.Steps[i]; s.Image == "" {
-				findings.Add(s.At("image").Found(finding.KeyMissing, finding.Warning, "add image to the step, or to defaults for all steps",
+				missing = append(missing, s.At("image").Found(finding.KeyMissing, finding.Warning, "add image to the step, or to defaults for all steps",
 					"steps[%s] has no image: it can't run in a cluster", s.Step))
 			}
 		}
+		findings.Add(missing...)
 		return findings, exitOK
 	}
 	out := plan.Make(file, operator, in, govern.Who{Embedded: true})

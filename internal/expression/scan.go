@@ -3,12 +3,12 @@ package expression
 import "strings"
 
 const (
-	opening = "${{"
+	Opening = "${{" // that every expression in a text begins with
 	closing = "}}"
 )
 
 // Has says whether there is an expression in a text, be it a valid one or not.
-func Has(text string) bool { return strings.Contains(text, opening) }
+func Has(text string) bool { return strings.Contains(text, Opening) }
 
 // chunk is an expression in a text, and the text before it.
 type chunk struct {
@@ -22,13 +22,13 @@ type chunk struct {
 func split(text string) (chunks []chunk, rest, unclosed string) {
 	from := 0
 	for {
-		start := strings.Index(text[from:], opening)
+		start := strings.Index(text[from:], Opening)
 		if start < 0 {
 			return chunks, text[from:], ""
 		}
 		start += from
 		c := chunk{before: text[from:start]}
-		body := text[start+len(opening):]
+		body := text[start+len(Opening):]
 		end, unclosed := find(body)
 		if unclosed != "" {
 			c.source = body
@@ -36,7 +36,7 @@ func split(text string) (chunks []chunk, rest, unclosed string) {
 		}
 		c.source = body[:end]
 		chunks = append(chunks, c)
-		from = start + len(opening) + end + len(closing)
+		from = start + len(Opening) + end + len(closing)
 	}
 }
 

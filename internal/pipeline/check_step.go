@@ -30,7 +30,7 @@ func (c *checker) step(s *step) {
 			c.length(s.at(key))
 		}
 	}
-	if s.has("pool") && !strings.Contains(s.Pool, "${{") {
+	if s.has("pool") && !expression.Has(s.Pool) {
 		c.name(s.at("pool"), "pool", s.Pool, ident.Label(s.Pool, 63))
 	}
 	if at := s.at("priority"); s.has("priority") && (s.Priority > 1_000_000 || s.Priority < -1_000_000) {
@@ -113,25 +113,26 @@ func (c *checker) variables(s *step) {
 		if _, both := s.Env[f.Name]; both {
 			c.fault(Place{f.Key, here.Path}, finding.NameTwice, "choose another name for one of them", "%s is in env and in secrets", f.Name)
 		}
-		if f.Value.Kind == source.String && !strings.Contains(f.Value.Text, "${{") {
-			c.secret(here, f.Value.Text)
+		if f.Value.Kind == source.String && !expression.Has(f.Value.Text) {
+			c.findings = append(c.findings, secretFaults(here, f.Value.Text)...)
 		}
 	}
 }
 
-// secret checks SECRET/KEY.
-func (c *checker) secret(at Place, text string) {
+// secretFaults checks SECRET/KEY.
+func secretFaults(at Place, text string) []finding.Finding {
 	secret, key, ok := strings.Cut(text, "/")
 	if !ok {
-		c.fault(at, finding.ValueInvalid, "write SECRET/KEY", "%q does not say which key of which Secret", text)
-		return
+		return []finding.Finding{at.Fault(finding.ValueInvalid, "write SECRET/KEY", "%q does not say which key of which Secret", text)}
 	}
+	var found []finding.Finding
 	if err := ident.Subdomain(secret); err != nil {
-		c.fault(at, finding.NameInvalid, "write SECRET/KEY", "the name of the Secret, %q, %v", secret, err)
+		found = append(found, at.Fault(finding.NameInvalid, "write SECRET/KEY", "the name of the Secret, %q, %v", secret, err))
 	}
 	if err := ident.SecretKey(key); err != nil {
-		c.fault(at, finding.NameInvalid, "write SECRET/KEY", "the key of the Secret, %q, %v", key, err)
+		found = append(found, at.Fault(finding.NameInvalid, "write SECRET/KEY", "the key of the Secret, %q, %v", key, err))
 	}
+	return found
 }
 
 func (c *checker) services(s *step) {
@@ -197,14 +198,15 @@ func (c *checker) outputs(s *step) {
 
 func (c *checker) workingDir(s *step) {
 	dir := s.WorkingDir
-	if dir == "" || strings.Contains(dir, "${{") {
+	if dir == "" || expression.Has(dir) {
 		return
 	}
-	c.findings = append(c.findings, workingDirFault(s, dir, c.hasWorkspace(s))...)
+	c.findings = append(c.findings, workingDirFault(s, dir, c.file.Pipeline.hasWorkspace(s))...)
 }
 
-func (c *checker) hasWorkspace(s *step) bool {
-	return c.file.Pipeline.Workspace != nil && (s.Workspace == nil || *s.Workspace)
+// hasWorkspace says whether the step has the run's volume.
+func (p *Pipeline) hasWorkspace(s *step) bool {
+	return p.Workspace != nil && (s.Workspace == nil || *s.Workspace)
 }
 
 func workingDirFault(s *step, dir string, workspace bool) []finding.Finding {

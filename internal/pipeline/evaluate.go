@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/berthdev/berth/internal/expression"
 	"github.com/berthdev/berth/internal/finding"
@@ -180,7 +179,7 @@ func settled(n *source.Node) *source.Node {
 // evaluates what they yielded.
 func (e *expander) literal(at Place) {
 	deep(at, func(p Place) {
-		if p.Node.Kind == source.String && strings.Contains(p.Node.Text, opening) {
+		if p.Node.Kind == source.String && expression.Has(p.Node.Text) {
 			_, findings := fragment.Quantity(p.Node, "", p.Path)
 			e.findings = append(e.findings, findings...)
 		}

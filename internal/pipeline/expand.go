@@ -62,7 +62,7 @@ func (e *expander) params(in Input) {
 				Fix:     finding.DidYouMean(name, sortedKeys(known), otherwise)})
 		}
 	}
-	top := Place{e.file.root, ""}.Below("params")
+	top := e.file.At("params")
 	for _, name := range sortedKeys(known) {
 		p, at := known[name], top.Below(name)
 		v, given := in.Params[name]
@@ -71,20 +71,20 @@ func (e *expander) params(in Input) {
 			e.partial[name] = true
 			continue
 		case !given && p.Required:
-			e.findings = append(e.findings, at.Fault(finding.ParameterMissing, "add --param "+name+"=VALUE",
-				"the parameter %s is required, and the run does not give it", p.called(name)))
+			e.fault(at, finding.ParameterMissing, "add --param "+name+"=VALUE",
+				"the parameter %s is required, and the run does not give it", p.called(name))
 			continue
 		case !given && p.Default != nil:
 			v = string(*p.Default)
 		}
 		if given && (!utf8.ValidString(v) || strings.ContainsRune(v, 0)) {
-			e.findings = append(e.findings, at.Fault(finding.ParameterInvalid, "write text in UTF-8",
-				"the parameter %s has bytes that are no text: nothing could hold it as it is", p.called(name)))
+			e.fault(at, finding.ParameterInvalid, "write text in UTF-8",
+				"the parameter %s has bytes that are no text: nothing could hold it as it is", p.called(name))
 			continue
 		}
 		if given && !regexp.MustCompile(p.Pattern).MatchString(v) { // Parse compiled it
-			e.findings = append(e.findings, at.Below("pattern").Fault(finding.ParameterInvalid, "",
-				"the parameter %s is %q, which does not match %s", p.called(name), v, p.Pattern))
+			e.fault(at.Below("pattern"), finding.ParameterInvalid, "",
+				"the parameter %s is %q, which does not match %s", p.called(name), v, p.Pattern)
 		}
 		e.out.Params[name] = v
 	}
@@ -105,8 +105,8 @@ func (e *expander) environment(in Input) {
 		return
 	}
 	if own != "" {
-		e.findings = append(e.findings, Place{e.file.root, ""}.Below("environment").Fault(finding.KeysExclusive, "leave one of them out",
-			"the pipeline targets the environment %s, and the run is to target %s", own, in.Environment))
+		e.fault(e.file.At("environment"), finding.KeysExclusive, "leave one of them out",
+			"the pipeline targets the environment %s, and the run is to target %s", own, in.Environment)
 	}
 	e.out.Environment = in.Environment
 }
@@ -133,7 +133,7 @@ func (e *expander) instance(v Variant, needs []string) Instance {
 		Priority: s.Priority, Retry: s.Retry.complete(), AllowFailure: s.AllowFailure, from: s,
 		Timeout: orElse(s.Timeout, time.Hour), ScheduleTimeout: orElse(s.ScheduleTimeout, 15*time.Minute),
 		ImageTimeout: orElse(s.ImageTimeout, 5*time.Minute)}
-	i.Workspace = e.file.Pipeline.Workspace != nil && (s.Workspace == nil || *s.Workspace)
+	i.Workspace = e.file.Pipeline.hasWorkspace(s)
 	i.Image = e.image(s.from["image"])
 	i.WorkingDir = e.string(s.from["working_dir"])
 	if i.WorkingDir != "" {
@@ -222,9 +222,7 @@ func (e *expander) secrets(at Place) map[string]SecretKey {
 		if e.open(here) {
 			continue
 		}
-		c := checker{}
-		c.secret(here, text)
-		e.findings = append(e.findings, c.findings...)
+		e.findings = append(e.findings, secretFaults(here, text)...)
 		secret, key, _ := strings.Cut(text, "/")
 		all[f.Name] = SecretKey{secret, key}
 	}

@@ -28,8 +28,6 @@ type text struct {
 	any bool // what it yields need not be a string
 }
 
-const opening = "${{"
-
 // texts gives the texts of a step, those that are strings.
 func (s *step) texts() []text {
 	var all []text
@@ -240,8 +238,8 @@ func (t text) problem(p expression.Problem) finding.Finding {
 
 func (t text) finding(code finding.Code, severity finding.Severity, index int, fix, format string, args ...any) finding.Finding {
 	f := t.Node.Found(code, severity, t.Path, fix, format, args...)
-	if strings.Contains(t.Node.Text, opening) {
-		f.Line, f.Column = t.Node.Occurrence(opening, index)
+	if expression.Has(t.Node.Text) {
+		f.Line, f.Column = t.Node.Occurrence(expression.Opening, index)
 	}
 	return f
 }
@@ -266,7 +264,7 @@ func (c *checker) inScript(t text, template *expression.Template) {
 // misplaced refuses expressions that nobody would evaluate.
 func (c *checker) misplaced(at Place, looked map[*source.Node]bool) {
 	deep(at, func(p Place) {
-		if p.Node.Kind == source.String && strings.Contains(p.Node.Text, opening) && !looked[p.Node] {
+		if p.Node.Kind == source.String && expression.Has(p.Node.Text) && !looked[p.Node] {
 			c.findings = append(c.findings, text{Place: p}.finding(finding.ExpressionMisplaced, finding.Error, 0,
 				"write the value itself", "%s takes no expressions", p.Path))
 		}

@@ -171,7 +171,7 @@ func parseExpression(e any, isField bool, layer string) (*expression, error) {
 	if !ok {
 		return nil, fmt.Errorf("an expression is an object, and %s is not", shown(e))
 	}
-	x := &expression{isField: isField, layers: []string{layer}, written: clone(o).(map[string]any)}
+	x := &expression{isField: isField, layers: []string{layer}, written: Clone(o).(map[string]any)}
 	var okKey, okOp bool
 	x.key, okKey = o["key"].(string)
 	x.op, okOp = o["operator"].(string)
@@ -206,7 +206,7 @@ func (d *demand) render() []any {
 				name = "matchFields"
 			}
 			exprs, _ := o[name].([]any)
-			o[name] = append(exprs, clone(e.written))
+			o[name] = append(exprs, Clone(e.written))
 		}
 		list[i] = o
 	}

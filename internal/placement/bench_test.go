@@ -95,7 +95,7 @@ func BenchmarkStrategicMerge(b *testing.B) {
 	for b.Loop() {
 		pod := map[string]any{}
 		for _, l := range layers {
-			pod, err = strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(pod, clone(l.Fragment).(map[string]any), meta)
+			pod, err = strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(pod, Clone(l.Fragment).(map[string]any), meta)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func agreesWithKubernetes(t *rapid.T) {
 	g.removes = true
 	patch := g.fragment()
 	g.direct(original, patch)
-	want, err := strategicpatch.StrategicMergeMapPatch(clone(original).(map[string]any), clone(patch).(map[string]any), corev1.PodSpec{})
+	want, err := strategicpatch.StrategicMergeMapPatch(Clone(original).(map[string]any), Clone(patch).(map[string]any), corev1.PodSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestLawProfilesCommute(t *testing.T) {
 
 // unordered sorts all lists, and writes out what is implied in keys, which the first layer may spell
 // as it likes.
-func unordered(m map[string]any) map[string]any { return sorted(clone(m)).(map[string]any) }
+func unordered(m map[string]any) map[string]any { return sorted(Clone(m)).(map[string]any) }
 
 func sorted(v any) any {
 	switch v := v.(type) {
@@ -108,7 +108,7 @@ func TestLawBaselineTolerationsStay(t *testing.T) {
 		result := Compose(layers, Governs{})
 		list, _ := layers[0].Fragment["tolerations"].([]any)
 		for _, e := range list {
-			id, _ := podSpec.Field("tolerations").identity(e.(map[string]any))
+			id, _ := podSpec.Field("tolerations").Identity(e.(map[string]any))
 			if has(result.Fragment, id) {
 				continue
 			}
@@ -124,7 +124,7 @@ func TestLawBaselineTolerationsStay(t *testing.T) {
 func has(fragment map[string]any, toleration string) bool {
 	list, _ := fragment["tolerations"].([]any)
 	return slices.ContainsFunc(list, func(e any) bool {
-		id, _ := podSpec.Field("tolerations").identity(e.(map[string]any))
+		id, _ := podSpec.Field("tolerations").Identity(e.(map[string]any))
 		return id == toleration
 	})
 }
@@ -196,7 +196,7 @@ func TestLawOriginsAreTheResult(t *testing.T) {
 		built := map[string]any{}
 		for _, o := range result.Origins {
 			if o.Value != nil {
-				build(built, o.Path, clone(o.Value))
+				build(built, o.Path, Clone(o.Value))
 			} else if len(o.Replaced) == 0 {
 				t.Fatalf("%s was removed, and nothing was there", o.Path)
 			}

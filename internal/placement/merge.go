@@ -73,7 +73,7 @@ func (m *merger) leaf(n *node, at *trail, f form, r Rule, v any) {
 		m.mismatch(n, at, f, v)
 	}
 	n.revive(f, r)
-	n.value = clone(v)
+	n.value = Clone(v)
 	n.setBy(m.name)
 }
 

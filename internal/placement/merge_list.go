@@ -54,7 +54,7 @@ func (m *merger) items(n *node, s *Schema, at *trail, r Rule, list []any, replac
 			m.fault(finding.ItemNotObject, at, "", "%s is no object, as the items of %s are", shown(e), at.path())
 			continue
 		}
-		id, missing := s.identity(o)
+		id, missing := s.Identity(o)
 		if missing != "" {
 			m.fault(finding.ItemWithoutKey, at, "add "+missing, "%s has no %s, by which items of %s are told apart",
 				shown(o), missing, at.path())
@@ -137,7 +137,7 @@ func (m *merger) append(n *node, at *trail, list []any, replace bool) {
 		i := slices.IndexFunc(n.bag, func(b bagItem) bool { return equal(b.value, e) })
 		switch {
 		case i < 0:
-			n.bag = append(n.bag, bagItem{clone(e), []string{m.name}})
+			n.bag = append(n.bag, bagItem{Clone(e), []string{m.name}})
 		case !slices.Contains(n.bag[i].layers, m.name):
 			n.bag[i].layers = append(n.bag[i].layers, m.name)
 		}
@@ -156,7 +156,7 @@ func (m *merger) conjoin(n *node, at *trail, list []any, replace bool) {
 		return
 	}
 	m.take(n, at, formTerms, RuleConjunction, list)
-	if !n.terms.add(part{m.name, clone(list), terms}) {
+	if !n.terms.add(part{m.name, Clone(list), terms}) {
 		m.fault(finding.AffinityTooLarge, at, "say with fewer alternatives where the pod may run",
 			"required node affinity of all layers together has more than %d terms", mostTerms)
 	}

@@ -169,13 +169,13 @@ func (n *node) render() any {
 	case formBag:
 		list := make([]any, len(n.bag))
 		for i, b := range n.bag {
-			list[i] = clone(b.value)
+			list[i] = Clone(b.value)
 		}
 		return list
 	case formTerms:
 		return n.terms.render()
 	default:
-		return clone(n.value)
+		return Clone(n.value)
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 // Two tolerations that differ only in where a colon is are two.
 func TestIdentitiesDiffer(t *testing.T) {
 	s := podSpec.Field("tolerations")
-	a, _ := s.identity(map[string]any{"key": "a:Equal:b", "value": "c"})
-	b, _ := s.identity(map[string]any{"key": "a", "value": "b:Equal:c"})
-	c, _ := s.identity(map[string]any{"key": `a\`, "value": "b"})
-	d, _ := s.identity(map[string]any{"key": "a", "operator": `\:Equal`, "value": "b"})
+	a, _ := s.Identity(map[string]any{"key": "a:Equal:b", "value": "c"})
+	b, _ := s.Identity(map[string]any{"key": "a", "value": "b:Equal:c"})
+	c, _ := s.Identity(map[string]any{"key": `a\`, "value": "b"})
+	d, _ := s.Identity(map[string]any{"key": "a", "operator": `\:Equal`, "value": "b"})
 	if ids := []string{a, b, c, d}; len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
 		t.Errorf("identities are %q", ids)
 	}

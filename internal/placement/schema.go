@@ -69,10 +69,6 @@ func (s *Schema) Field(name string) *Schema {
 // Keyed says whether the field is a list whose items have keys.
 func (s *Schema) Keyed() bool { return s != nil && s.keys != nil }
 
-// Identity is the key of an item of a keyed list, as paths show it. If the item lacks a field of the
-// key, missing names the field.
-func (s *Schema) Identity(item map[string]any) (id, missing string) { return s.identity(item) }
-
 func (s *Schema) rule() listRule {
 	if s == nil {
 		return replaced
@@ -97,9 +93,9 @@ func (s *Schema) isMember(field string) bool {
 	}
 }
 
-// identity is the key of an item, as paths show it. If the item lacks a field of it, missing says
-// which.
-func (s *Schema) identity(item map[string]any) (id, missing string) {
+// Identity is the key of an item of a keyed list, as paths show it. If the item lacks a field of it, missing
+// says which.
+func (s *Schema) Identity(item map[string]any) (id, missing string) {
 	parts := make([]string, 0, 4)
 	for _, k := range s.keys {
 		text, ok := keyText(item[k.field])
@@ -127,7 +123,7 @@ func (s *Schema) keyFields(item map[string]any) map[string]any {
 	fields := make(map[string]any, len(s.keys))
 	for _, k := range s.keys {
 		if v, ok := item[k.field]; ok && v != nil {
-			fields[k.field] = clone(v)
+			fields[k.field] = Clone(v)
 		}
 	}
 	return fields

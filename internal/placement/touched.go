@@ -68,7 +68,7 @@ func (t *toucher) list(s *Schema, list []any) {
 			t.here()
 			continue
 		}
-		id, missing := s.identity(o)
+		id, missing := s.Identity(o)
 		if missing != "" {
 			t.here()
 			continue

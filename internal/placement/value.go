@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// clone copies a value all the way down, with numbers in the two types that a fragment has.
-func clone(v any) any {
+// Clone copies a value all the way down, with numbers in the two types that a fragment has.
+func Clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		c := make(map[string]any, len(v))
 		for k, e := range v {
-			c[k] = clone(e)
+			c[k] = Clone(e)
 		}
 		return c
 	case []any:
 		c := make([]any, len(v))
 		for i, e := range v {
-			c[i] = clone(e)
+			c[i] = Clone(e)
 		}
 		return c
 	case int:
@@ -77,7 +77,7 @@ func integer(v any) (int64, bool) {
 
 // keyText is a value as part of an item's key.
 func keyText(v any) (string, bool) {
-	switch v := clone(v).(type) {
+	switch v := Clone(v).(type) {
 	case string:
 		return v, true
 	case int64:

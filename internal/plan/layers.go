@@ -107,13 +107,13 @@ func (w *writer) stepLayer() placement.Layer {
 		c["image"] = s.Image
 	}
 	if s.Script != nil {
-		command := append(texts(s.Shell), "-c", w.author(*s.Script, len(s.Shell)+1, StepContainer, "containers", "command"))
+		command := append(texts(s.Shell), "-c", w.author(*s.Script, in("containers", StepContainer, placement.Segment{Name: "command"}), len(s.Shell)+1))
 		c["command"] = command
 	} else {
-		c["command"] = w.list(s.Command, StepContainer, "containers", "command")
+		c["command"] = w.list(s.Command, in("containers", StepContainer, placement.Segment{Name: "command"}))
 	}
 	if len(s.Args) > 0 {
-		c["args"] = w.list(s.Args, StepContainer, "containers", "args")
+		c["args"] = w.list(s.Args, in("containers", StepContainer, placement.Segment{Name: "args"}))
 	}
 	if dir := w.workingDir(); dir != "" {
 		c["workingDir"] = dir
@@ -170,10 +170,10 @@ func (w *writer) workingDir() string {
 func (w *writer) service(s *pipeline.ServiceInstance) object {
 	c := object{"image": s.Image, "restartPolicy": "Always"}
 	if len(s.Command) > 0 {
-		c["command"] = w.list(s.Command, s.Name, "initContainers", "command")
+		c["command"] = w.list(s.Command, in("initContainers", s.Name, placement.Segment{Name: "command"}))
 	}
 	if len(s.Args) > 0 {
-		c["args"] = w.list(s.Args, s.Name, "initContainers", "args")
+		c["args"] = w.list(s.Args, in("initContainers", s.Name, placement.Segment{Name: "args"}))
 	}
 	if len(s.Env) > 0 {
 		c["env"] = w.env(s.Env, s.Name, "initContainers")
@@ -291,12 +291,12 @@ func (w *writer) mounts(layers []placement.Layer) []finding.Finding {
 				continue
 			}
 			f := finding.Finding{Code: finding.ReservedField, Severity: finding.Error, Path: at.String(),
-				Message: "step " + w.step.Name + ": " + l.String() + " sets " + at.String() + ", which is the workspace's",
+				Message: l.String() + " sets " + at.String() + ", which is the workspace's",
 				Fix:     "choose another name or path, or write workspace: false for the step"}
 			if l.Locate != nil {
 				f.File, f.Line, f.Column = l.Locate(at)
 			}
-			found = append(found, located(w.step, f))
+			found = append(found, f)
 		}
 	}
 	return found

@@ -32,13 +32,15 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 		out.Findings = findings
 		return out
 	}
+	var missing []finding.Finding
 	for i := range expansion.Steps {
 		if s := &expansion.Steps[i]; s.Image == "" {
-			missing := s.At("image").Fault(finding.KeyMissing, "add image to the step, or to defaults for all steps", "steps[%s] has no image", s.Step)
-			findings.Add(missing)
-			out.Steps[i].Add(missing)
+			f := s.At("image").Fault(finding.KeyMissing, "add image to the step, or to defaults for all steps", "steps[%s] has no image", s.Step)
+			missing = append(missing, f)
+			out.Steps[i].Add(f)
 		}
 	}
+	findings.Add(missing...)
 	invalid := findings.HasErrors() // what the operator's rules refuse is said all the same
 	out.Findings = findings
 	p := m.plan()
@@ -71,6 +73,22 @@ type maker struct {
 }
 
 func (m *maker) plan() *Plan {
+	p := m.run()
+	p.Steps = make([]Step, len(m.expansion.Steps))
+	m.findings = make([][]finding.Finding, len(p.Steps))
+	for i := range p.Steps {
+		instance := &m.expansion.Steps[i]
+		var composed []finding.Finding
+		p.Steps[i], m.findings[i], composed = m.step(p, instance)
+		for _, f := range composed {
+			m.findings[i] = append(m.findings[i], at(instance, f))
+		}
+	}
+	return p
+}
+
+// run is what the plan says of the run as a whole.
+func (m *maker) run() *Plan {
 	authored := m.expansion.File.Pipeline
 	p := &Plan{Version: Version, Pipeline: authored.Name, Description: authored.Description,
 		Environment: m.expansion.Environment, Params: m.expansion.Params, OperatorRevision: m.operator.Revision,
@@ -81,43 +99,31 @@ func (m *maker) plan() *Plan {
 			p.Workspace.AccessMode = "ReadWriteOnce"
 		}
 	}
-	p.Steps = make([]Step, len(m.expansion.Steps))
-	m.findings = make([][]finding.Finding, len(p.Steps))
-	for i := range p.Steps {
-		instance := &m.expansion.Steps[i]
-		p.Steps[i] = step(instance)
-		p.Steps[i].Pod, m.findings[i] = m.pod(p, instance)
-	}
 	return p
 }
 
-// pod composes the pod of a step.
-func (m *maker) pod(p *Plan, instance *pipeline.Instance) (Pod, []finding.Finding) {
+// step is a step of the plan, with its pod. written are findings about what is written; composed are those
+// about what the layers come to, which do not say yet of which step.
+func (m *maker) step(p *Plan, instance *pipeline.Instance) (s Step, written, composed []finding.Finding) {
 	w := writer{plan: p, operator: m.operator, step: instance}
-	layers, findings := w.layers()
-	findings = append(findings, w.mounts(layers)...)
+	layers, written := w.layers()
 	result := placement.Compose(layers, m.operator.Governs())
-	for _, f := range result.Findings.All() {
-		findings = append(findings, at(instance, f))
-	}
+	composed = append(w.mounts(layers), result.Findings.All()...)
 	note := placementNote(layers, result.Origins)
 	pod := Pod{Fragment: result.Fragment, Origins: withNote(result.Origins, note)}
 	if annotations, ok := pod.Fragment["annotations"].(map[string]any); ok {
 		annotations[AnnotationPlacement] = note
 	}
 	pod.Late = w.standing(pod)
-	return pod, findings
+	s = step(instance)
+	s.Pod = pod
+	return s, written, composed
 }
 
 // at gives a finding of composing a position in the pipeline file, if its layer has none there, and
 // says which step it is about.
 func at(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 	f.Message = "step " + instance.Name + ": " + f.Message
-	return located(instance, f)
-}
-
-// located gives a finding that has no position one in the pipeline file.
-func located(instance *pipeline.Instance, f finding.Finding) finding.Finding {
 	if f.Line > 0 {
 		return f
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/pipeline"
@@ -40,10 +39,9 @@ func Sample(operator *profile.File, profiles []string) (Step, finding.List) {
 	step := &expansion.Steps[0]
 	step.PlacementProfiles = slices.Clone(profiles)
 	m := maker{expansion: expansion, operator: operator}
-	s := m.plan().Steps[0]
-	all := m.findings[0]
+	s, written, composed := m.step(m.run(), step)
+	all := append(written, composed...)
 	for i := range all {
-		all[i].Message = strings.TrimPrefix(all[i].Message, "step "+step.Name+": ")
 		if all[i].File == "" {
 			all[i].File, all[i].Line, all[i].Column = within(operator, profiles, all[i].Path)
 		}

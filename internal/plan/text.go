@@ -21,25 +21,30 @@ func texts(all []string) []any {
 	return list
 }
 
-// author gives what stands in the pod for a text of the author's. One that is late stands there as it was
-// written until it is evaluated.
-func (w *writer) author(v pipeline.Value, item int, container, list string, fields ...string) string {
+// in is the path of a field of a container, which is in one of the pod's lists of containers.
+func in(list, container string, fields ...placement.Segment) placement.Path {
+	return append(placement.Path{{Name: list}, {Name: container, Item: true}}, fields...)
+}
+
+// variable is the path of a variable's value.
+func variable(list, container, name string) placement.Path {
+	return in(list, container, placement.Segment{Name: "env"}, placement.Segment{Name: name, Item: true}, placement.Segment{Name: "value"})
+}
+
+// author gives what stands in the pod, at a path or in an item of the list there, for a text of the author's.
+// One that is late stands there as it was written until it is evaluated, and is added to those.
+func (w *writer) author(v pipeline.Value, at placement.Path, item int) string {
 	if !v.Late {
 		return Literal(v.Text)
-	}
-	at := placement.Path{{Name: list}, {Name: container, Item: true}}
-	for _, f := range fields {
-		name, isItem := strings.CutPrefix(f, "[")
-		at = append(at, placement.Segment{Name: name, Item: isItem})
 	}
 	w.late = append(w.late, Late{Path: at, Item: item, Text: v.Text})
 	return v.Text
 }
 
-func (w *writer) list(all []pipeline.Value, container, list, field string) []any {
+func (w *writer) list(all []pipeline.Value, at placement.Path) []any {
 	out := make([]any, len(all))
 	for i, v := range all {
-		out[i] = w.author(v, i, container, list, field)
+		out[i] = w.author(v, at, i)
 	}
 	return out
 }
@@ -47,7 +52,7 @@ func (w *writer) list(all []pipeline.Value, container, list, field string) []any
 func (w *writer) env(all map[string]pipeline.Value, container, list string) []any {
 	var env []any
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		env = append(env, object{"name": name, "value": w.author(all[name], -1, container, list, "env", "["+name, "value")})
+		env = append(env, object{"name": name, "value": w.author(all[name], variable(list, container, name), -1)})
 	}
 	return env
 }
@@ -63,6 +68,5 @@ func (w *writer) ownAt(at placement.Path, text string) string {
 }
 
 func (w *writer) ownEnv(name, text string) object {
-	at := placement.Path{{Name: "containers"}, {Name: StepContainer, Item: true}, {Name: "env"}, {Name: name, Item: true}, {Name: "value"}}
-	return object{"name": name, "value": w.ownAt(at, text)}
+	return object{"name": name, "value": w.ownAt(variable("containers", StepContainer, name), text)}
 }

@@ -116,7 +116,7 @@ func (d *Decoding) wrong(n *Node, path, example, wanted string) {
 		d.Add(n.Fault(finding.WrongType, path, "give it a value, or leave the key out", "%s has no value", quotedPath(path)))
 		return
 	}
-	d.Add(n.Fault(finding.WrongType, path, fix, "%s is %s, and must be %s", quotedPath(path), n.describe(), wanted))
+	d.Add(n.Fault(finding.WrongType, path, fix, "%s is %s, and must be %s", quotedPath(path), n.Describe(), wanted))
 }
 
 func quotedPath(path string) string {
@@ -124,16 +124,6 @@ func quotedPath(path string) string {
 		return "the file"
 	}
 	return path
-}
-
-// describe names what the node holds, a scalar with its text.
-func (n *Node) describe() string {
-	switch n.Kind {
-	case Bool, Int, Float:
-		return n.Kind.String() + " (" + n.Text + ")"
-	default:
-		return n.Kind.String()
-	}
 }
 
 func (d *Decoding) text(n *Node, path string, v reflect.Value) {
@@ -146,7 +136,7 @@ func (d *Decoding) text(n *Node, path string, v reflect.Value) {
 		v.SetString(n.Text)
 		return
 	case n.Kind == Bool || n.Kind == Int || n.Kind == Float:
-		d.Add(n.Fault(finding.NotAString, path, n.Quote(), "%s is %s, and must be a string", quotedPath(path), n.describe()))
+		d.Add(n.Fault(finding.NotAString, path, n.Quote(), "%s is %s, and must be a string", quotedPath(path), n.Describe()))
 		return
 	case n.Kind != String:
 		d.wrong(n, path, "", "a string")

@@ -186,6 +186,16 @@ func (n *Node) with(v any) *Node {
 	return c
 }
 
+// Describe names what the node holds, a scalar with its text.
+func (n *Node) Describe() string {
+	switch n.Kind {
+	case Bool, Int, Float:
+		return n.Kind.String() + " (" + n.Text + ")"
+	default:
+		return n.Kind.String()
+	}
+}
+
 // Quote is the fix where a string is wanted and the node is none.
 func (n *Node) Quote() string {
 	if n.Evaluated {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -86,8 +85,6 @@ func (p *parser) load(text string) *Node {
 	return root
 }
 
-var deeper = regexp.MustCompile(`max depth`)
-
 // broken reports what the YAML library says.
 func (p *parser) broken(err error) {
 	line, column, message := 0, 0, err.Error()
@@ -100,7 +97,7 @@ func (p *parser) broken(err error) {
 	}
 	fix := ""
 	switch {
-	case deeper.MatchString(message):
+	case strings.Contains(message, "max depth"):
 		p.fault(line, column, finding.TooLarge, "nest less deep", "maps and lists nest deeper than %d", MostDepth)
 		return
 	case p.tabAt(line, column):

@@ -42,7 +42,7 @@ func Read(n *source.Node, rules Rules) (Fragment, finding.List) {
 	case source.Null:
 		r.fault(n, finding.WrongType, root, "give it a value, or leave the key out", "%s has no value", r.shown(root))
 	default:
-		r.fault(n, finding.WrongType, root, "write the keys of a pod spec", "%s is %s, and must be a map", r.shown(root), described(n))
+		r.fault(n, finding.WrongType, root, "write the keys of a pod spec", "%s is %s, and must be a map", r.shown(root), n.Describe())
 	}
 	return f, finding.Of(r.findings...)
 }

@@ -27,11 +27,11 @@ func readQuantity(n *source.Node, name, path, shown string) (resource.Quantity, 
 	switch n.Kind {
 	case source.String:
 	case source.List, source.Map:
-		return fault(finding.WrongType, "", "%s, and must be a quantity in quotes", described(n))
+		return fault(finding.WrongType, "", "%s, and must be a quantity in quotes", n.Describe())
 	case source.Null:
 		return fault(finding.NotAString, "give it a value, or leave it out", "null, and must be a quantity in quotes")
 	default:
-		return fault(finding.NotAString, n.Quote(), "%s, and quantities are strings", described(n))
+		return fault(finding.NotAString, n.Quote(), "%s, and quantities are strings", n.Describe())
 	}
 	q, ok := parse(n.Text)
 	unit := unitOf(n.Text)

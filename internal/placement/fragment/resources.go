@@ -28,7 +28,7 @@ var sides = []string{"requests", "limits"}
 func (r *Resources) FromNode(d *source.Decoding, n *source.Node, path string) {
 	if n.Kind != source.Map {
 		d.Add(n.Fault(finding.WrongType, path, `write {cpu: "2", memory: 4Gi}, or requests and limits`,
-			"%s is %s, and must be a map of resources", path, described(n)))
+			"%s is %s, and must be a map of resources", path, n.Describe()))
 		return
 	}
 	r.Node = n
@@ -67,7 +67,7 @@ func side(d *source.Decoding, n *source.Node, path string) map[string]string {
 		d.Add(n.Fault(finding.WrongType, path, "give it a value, or leave the key out", "%s has no value", path))
 		return nil
 	default:
-		d.Add(n.Fault(finding.WrongType, path, `write {cpu: "2", memory: 4Gi}`, "%s is %s, and must be a map of resources", path, described(n)))
+		d.Add(n.Fault(finding.WrongType, path, `write {cpu: "2", memory: 4Gi}`, "%s is %s, and must be a map of resources", path, n.Describe()))
 		return nil
 	}
 	side := make(map[string]string, len(n.Fields))

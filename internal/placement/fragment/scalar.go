@@ -51,7 +51,7 @@ func (r *reader) scalar(n *source.Node, at *trail, s *shape) (any, bool) {
 
 func (r *reader) text(n *source.Node, at *trail) (any, bool) {
 	if n.Kind != source.String {
-		r.fault(n, finding.NotAString, at, n.Quote(), "%s is %s, and must be a string", r.shown(at), described(n))
+		r.fault(n, finding.NotAString, at, n.Quote(), "%s is %s, and must be a string", r.shown(at), n.Describe())
 	}
 	return n.Text, true
 }
@@ -77,7 +77,7 @@ func number(n *source.Node) any {
 
 // mismatch says that the node is of another kind than the shape wants.
 func (r *reader) mismatch(n *source.Node, at *trail, s *shape) {
-	r.fault(n, finding.WrongType, at, remedy(n, s), "%s is %s, and must be %s", r.shown(at), described(n), wanted[s.kind])
+	r.fault(n, finding.WrongType, at, remedy(n, s), "%s is %s, and must be %s", r.shown(at), n.Describe(), wanted[s.kind])
 }
 
 // wrong is mismatch where what was written can't stand for what is wanted.
@@ -105,15 +105,5 @@ func remedy(n *source.Node, s *shape) string {
 		return "write {name: " + n.Text + "}"
 	default:
 		return ""
-	}
-}
-
-// described names what a node holds, a scalar with its text.
-func described(n *source.Node) string {
-	switch n.Kind {
-	case source.Bool, source.Int, source.Float:
-		return n.Kind.String() + " (" + n.Text + ")"
-	default:
-		return n.Kind.String()
 	}
 }

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/berthdev/berth/internal/finding"
-	"github.com/berthdev/berth/internal/placement"
 )
 
 // malformed refuses what no API server takes, and what only the layers together come to: two containers
@@ -37,13 +36,4 @@ func (c composed) malformed() []finding.Finding {
 func whole(name corev1.ResourceName) bool {
 	domain, _, extended := strings.Cut(string(name), "/")
 	return extended && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
-}
-
-// unequal is a request of such a resource that is not its limit.
-func (c composed) unequal(in string, path placement.Path, name corev1.ResourceName, r corev1.ResourceRequirements) finding.Finding {
-	request, limit := r.Requests[name], r.Limits[name]
-	f := c.crossed(in, path, name, request, limit)
-	f.Message = strings.Replace(f.Message, ", above the limit of ", ", and not the limit of ", 1)
-	f.Fix = "write the same number for both: " + string(name) + " can't be shared"
-	return f
 }

@@ -86,11 +86,12 @@ func (c composed) above(side string, b bound, sum resource.Quantity) finding.Fin
 		Message: fmt.Sprintf("the pod's %s of %s come to %s, and %s is the most that resource_limits lets a step have: %s", side, b.name, sum.String(), b.most.String(), strings.Join(parts, "; ")),
 		Fix:     "ask for less, all containers of the pod together"}
 	path := placement.Path{{Name: "containers"}, {Name: "step", Item: true}, {Name: "resources"}, {Name: side}, {Name: string(b.name)}}
-	return c.blame(f, c.authors(layers), path)
+	return c.blame(f, authorsLast(layers), path)
 }
 
-// authors gives layers with those last that the author can change.
-func (c composed) authors(layers []string) []string {
+// authorsLast gives layers with those last that the author can change.
+func authorsLast(layers []string) []string {
+	layers = slices.Clone(layers)
 	slices.SortStableFunc(layers, func(a, b string) int { return rank(a) - rank(b) })
 	return layers
 }
@@ -160,9 +161,9 @@ func (c composed) requests() []finding.Finding {
 			switch request := r.Requests[name]; {
 			case !limited:
 			case whole(name) && request.Cmp(limit) != 0:
-				found = append(found, c.unequal(in, path, name, r))
+				found = append(found, c.crossed(in, path, name, r, "and not the limit of", "write the same number for both: "+string(name)+" can't be shared"))
 			case request.Cmp(limit) > 0:
-				found = append(found, c.crossed(in, path, name, request, limit))
+				found = append(found, c.crossed(in, path, name, r, "above the limit of", "lower the request, or raise the limit with it"))
 			}
 		}
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -187,18 +188,19 @@ func (c composed) requests() []finding.Finding {
 	return found
 }
 
-// crossed is a request above its limit, with the layers of both.
-func (c composed) crossed(in string, path placement.Path, name corev1.ResourceName, request, limit resource.Quantity) finding.Finding {
+// crossed is a request that does not go with its limit, with the layers of both.
+func (c composed) crossed(in string, path placement.Path, name corev1.ResourceName, r corev1.ResourceRequirements, relation, fix string) finding.Finding {
+	request, limit := r.Requests[name], r.Limits[name]
 	side := func(side string) placement.Path {
 		return append(slices.Clone(path), placement.Segment{Name: "resources"}, placement.Segment{Name: side}, placement.Segment{Name: string(name)})
 	}
 	asked, bounded := c.layers(side("requests")), c.layers(side("limits"))
 	at := side("requests")
-	layers := c.authors(append(slices.Clone(asked), bounded...))
+	layers := authorsLast(slices.Concat(asked, bounded))
 	if !slices.Contains(asked, placement.Overlay.String()) {
 		at = side("limits")
 	}
 	return c.blame(finding.Finding{Code: finding.RequestAboveLimit, Severity: finding.Error,
-		Message: fmt.Sprintf("the request of %s%s is %s, %s, above the limit of %s, %s", name, in, request.String(), setBy(asked), limit.String(), setBy(bounded)),
-		Fix:     "lower the request, or raise the limit with it"}, layers, at)
+		Message: fmt.Sprintf("the request of %s%s is %s, %s, %s %s, %s", name, in, request.String(), setBy(asked), relation, limit.String(), setBy(bounded)),
+		Fix:     fix}, layers, at)
 }

@@ -2,8 +2,8 @@ package profile
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/berthdev/berth/internal/expression"
 	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/placement"
 	"github.com/berthdev/berth/internal/placement/fragment"
@@ -61,7 +61,7 @@ func (l *loader) literal(r *fragment.Resources, path string) {
 		return
 	}
 	r.Node.Strings(func(n *source.Node) any {
-		if strings.Contains(n.Text, "${{") {
+		if expression.Has(n.Text) {
 			l.add(n.Fault(finding.ExpressionMisplaced, path, "write the quantity itself",
 				"an expression in %s: the operator's may stand in the values of labels and annotations only", path))
 		}

@@ -37,7 +37,7 @@ func (l *loader) expression(n *source.Node, path string) {
 	template, problems := l.compiler.Template(n.Text, &scope)
 	for _, p := range problems {
 		f := n.Fault(p.Code, path, p.Fix, "%s", p.Message)
-		f.Line, f.Column = n.Occurrence("${{", p.Index)
+		f.Line, f.Column = n.Occurrence(expression.Opening, p.Index)
 		l.add(f)
 	}
 	if template == nil {

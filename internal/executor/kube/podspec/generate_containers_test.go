@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/berthdev/berth/internal/placement"
 	"github.com/berthdev/berth/internal/placement/profile"
 )
 
@@ -177,7 +178,7 @@ func (g gen) volumes(f, step object, layer string) {
 		volumes, mounts = append(volumes, volume), append(mounts, mount)
 	}
 	if g.rarely() { // of all layers, so that one replaces the source that another gives
-		volume := clone(kinds[pick(g, "scratch", "config", "claimed")]).(object)
+		volume := placement.Clone(kinds[pick(g, "scratch", "config", "claimed")]).(object)
 		volume["name"] = "shared"
 		volumes, mounts = append(volumes, volume), append(mounts, object{"name": "shared", "mountPath": "/mnt/shared"})
 	}

@@ -36,7 +36,7 @@ func Authored(s *plan.Step) []plan.Late {
 // Pod is the pod of an attempt, untyped, with integers as int64. The error says which place of the pod the
 // plan lists and the pod lacks: then the plan was not made by package plan.
 func Pod(s *plan.Step, facts Facts) (map[string]any, error) {
-	spec := clone(map[string]any(s.Pod.Fragment)).(map[string]any)
+	spec := placement.Clone(map[string]any(s.Pod.Fragment)).(map[string]any)
 	own := strings.NewReplacer(
 		plan.RunID, facts.Run, plan.RunName, strings.ToLower(facts.Run), plan.Instance, facts.Instance,
 		plan.AttemptText, strconv.Itoa(facts.Attempt), plan.FenceText, strconv.FormatInt(facts.Fence, 10))
@@ -109,23 +109,4 @@ func find(list []any, name string) any {
 		return list[i]
 	}
 	return nil
-}
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		c := make(map[string]any, len(v))
-		for k, e := range v {
-			c[k] = clone(e)
-		}
-		return c
-	case []any:
-		c := make([]any, len(v))
-		for i, e := range v {
-			c[i] = clone(e)
-		}
-		return c
-	default:
-		return v
-	}
 }
