@@ -12,7 +12,7 @@ import (
 // worlds has every node that the generator's expressions can tell apart: "" is a label that the
 // node does not have.
 func worlds() []map[string]string {
-	values := []string{"", "0", "1", "2", "02", "3", "x", "y", "z"}
+	values := []string{"", "0", "1", "01", "2", "02", "3", "x", "y", "z"}
 	var all []map[string]string
 	for _, a := range values {
 		for _, b := range values {
