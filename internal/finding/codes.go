@@ -120,6 +120,12 @@ const (
 	ClusterWarning    Code = "cluster_warning"
 )
 
+// Of runs on this machine.
+const (
+	LocalUnsupported Code = "local_unsupported"
+	LocalIgnores     Code = "local_ignores"
+)
+
 // titles registers each code with what it is about, in a few words.
 var titles = map[Code]string{
 	YAMLInvalid:      "a text that is not YAML 1.2, or uses what Berth does not read",
@@ -209,6 +215,9 @@ var titles = map[Code]string{
 	FieldDropped:      "a field that the API server leaves out without a word",
 	FieldChanged:      "a field that the API server stores with another value",
 	ClusterWarning:    "what the API server warns of",
+
+	LocalUnsupported: "what only a cluster has, in a run on this machine",
+	LocalIgnores:     "what has no effect in a run on this machine",
 }
 
 // Title says in a few words what findings with this code are about; "" if it is not registered.

@@ -82,6 +82,14 @@ func selectorTerm(n *node) term {
 // disagreement says why no node can satisfy the term, with the fewest expressions that show it; ""
 // if a node with the right labels would.
 func (t term) disagreement() string {
+	if culprits := t.conflict(); culprits != nil {
+		return culprits.String()
+	}
+	return ""
+}
+
+// conflict gives the fewest expressions that show that no node can satisfy the term; nil if one could.
+func (t term) conflict() term {
 	byKey := map[string]term{}
 	for _, e := range t {
 		key := e.key
@@ -92,10 +100,10 @@ func (t term) disagreement() string {
 	}
 	for _, key := range sortedKeys(byKey) {
 		if culprits := byKey[key].culprits(); culprits != nil {
-			return culprits.String()
+			return culprits
 		}
 	}
-	return ""
+	return nil
 }
 
 // culprits gives one expression that nothing satisfies, else two, else all; nil if all of them

@@ -18,7 +18,7 @@ func TestGolden(t *testing.T) {
 	seen := map[string]bool{}
 	transcript.Test(t, "testdata/*.txt", func(t *testing.T, text string) string { return transcribe(t, text, seen) })
 	for _, r := range Rules() {
-		if !seen[r.String()] {
+		if !seen[r.String()] && r != RuleSeen { // which is about what came back from a cluster
 			t.Errorf("no transcript shows the rule %s", r)
 		}
 	}

@@ -16,6 +16,7 @@ const (
 	RuleOneOf
 	RuleDelete
 	RuleReplace
+	RuleSeen
 )
 
 // rules has each rule's name, which is part of the JSON of origins, and what it does.
@@ -30,6 +31,7 @@ var rules = [...]struct{ name, sentence string }{
 	RuleOneOf:       {"one_of", "a later layer named another member of a one-of, so this one was removed"},
 	RuleDelete:      {"delete", "k8s_overlay removed it"},
 	RuleReplace:     {"replace", "k8s_overlay replaced the whole map or list that this was in"},
+	RuleSeen:        {"seen", "what the API server stored: set by the cluster, whatever Berth had sent"},
 }
 
 // Rules gives all rules.

@@ -45,9 +45,10 @@ func untyped(v reflect.Value) any {
 		m := make(map[string]any, v.NumField())
 		for i := range v.NumField() {
 			name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if options != "omitempty" || !empty(v.Field(i)) {
-				m[name] = untyped(v.Field(i))
+			if options == "omitempty" && empty(v.Field(i)) || options == "omitzero" && v.Field(i).IsZero() {
+				continue
 			}
+			m[name] = untyped(v.Field(i))
 		}
 		return m
 	case reflect.Slice:

@@ -15,6 +15,7 @@ import (
 // Outcome is a plan, or why there is none.
 type Outcome struct {
 	Plan     *Plan          // nil if there are errors
+	Header   *Plan          // without steps, for the record of a run that is refused; nil if the file is invalid
 	Findings finding.List   // all
 	Steps    []finding.List // those that are about one step, for each of the run's
 	Refused  bool           // the file is valid, and the operator's rules refuse the run
@@ -48,6 +49,9 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 	for i := range p.Steps {
 		out.Steps[i].Add(m.findings[i]...)
 		steps[i] = govern.Step{Instance: &expansion.Steps[i], Fragment: p.Steps[i].Pod.Fragment, Origins: p.Steps[i].Pod.Origins}
+		if r := govern.NewRequest(&steps[i], expansion.Environment, operator); r.Needs() {
+			p.Steps[i].Permits = r
+		}
 	}
 	run, each := govern.Admit(govern.Run{Expansion: expansion, Steps: steps}, who, operator)
 	all := run.All()
@@ -59,8 +63,9 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 	switch {
 	case invalid:
 	case out.Findings.HasErrors():
-		out.Refused = true
+		out.Refused, out.Header = true, m.run()
 	default:
+		p.group()
 		out.Plan = p
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/berthdev/berth/internal/pipeline"
 	"github.com/berthdev/berth/internal/placement"
+	"github.com/berthdev/berth/internal/placement/govern"
 )
 
 // Version is that of the plan's format.
@@ -42,6 +43,10 @@ type Workspace struct {
 	Size         string `json:"size"` // a quantity
 	StorageClass string `json:"storage_class,omitempty"`
 	AccessMode   string `json:"access_mode"` // ReadWriteOnce or ReadWriteMany
+
+	// Apart has for each group of steps the groups that no node can take as well: the volume is on one node
+	// at a time, so that their steps run one after another. Both are in order, and it is symmetric.
+	Apart [][]int `json:"apart,omitempty"`
 }
 
 // Step is a step of a run.
@@ -63,10 +68,17 @@ type Step struct {
 	ScheduleTimeout Duration `json:"schedule_timeout"`
 	ImageTimeout    Duration `json:"image_timeout"`
 
+	// WorkspaceGroup is the step's index in Workspace.Apart; nil if nothing keeps it from the volume.
+	WorkspaceGroup *int `json:"workspace_group,omitempty"`
+
 	Work Work `json:"work"`
 
-	// As the step says it, with expressions evaluated: for permits that are checked again when an attempt
-	// starts, for executors without pods, and for people. Pod has what they come to.
+	// Permits is what is judged again when an attempt starts, by the operator file then in force. It is zero
+	// if the step asks for nothing that needs a permit.
+	Permits govern.Request `json:"permits,omitzero"`
+
+	// As the step says it, with expressions evaluated: for executors without pods, and for people. Pod has
+	// what they come to.
 	PlacementProfiles []string          `json:"placement_profiles,omitempty"`
 	Resources         *Resources        `json:"resources,omitempty"`
 	K8sOverlay        Object            `json:"k8s_overlay,omitempty"`

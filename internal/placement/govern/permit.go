@@ -19,7 +19,7 @@ func (r Request) Check(operator *profile.File) []Denial {
 	if e == nil {
 		return []Denial{unknownEnvironment(r.Environment, operator)}
 	}
-	if !r.needs() {
+	if !r.Needs() {
 		return nil
 	}
 	p := permitter{environment: e.Name}

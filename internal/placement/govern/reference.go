@@ -38,9 +38,9 @@ var kinds = map[Kind]struct {
 // Reference is something that an overlay refers to by name.
 type Reference struct {
 	Kind      Kind           `json:"kind"`
-	Name      string         `json:"name"`      // empty if nothing says it; NAMESPACE/NAME in another namespace, which nothing permits
-	Path      placement.Path `json:"path"`      // of the overlay
-	Operators bool           `json:"operators"` // the operator's layers name it, and the overlay gets at it
+	Name      string         `json:"name,omitempty"`      // empty if nothing says it; NAMESPACE/NAME in another namespace, which nothing permits
+	Path      placement.Path `json:"path"`                // of the overlay
+	Operators bool           `json:"operators,omitempty"` // the operator's layers name it, and the overlay gets at it
 }
 
 // kindOf tells by a field's name what its value refers to, so that fields that are not known yet are found as

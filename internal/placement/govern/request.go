@@ -10,13 +10,13 @@ import (
 // Request is what a step asks for that an environment has to permit: a plain value, good to be stored with
 // the run and judged again when an attempt starts.
 type Request struct {
-	Environment    string           `json:"environment"`     // that the run targets; empty if none
-	Profiles       []string         `json:"profiles"`        // those listed that were restricted when the run was admitted
-	Secrets        []string         `json:"secrets"`         // of the step's secrets, sorted, each once
-	ServiceAccount string           `json:"service_account"` // of the step; empty if it names none
-	Overlay        bool             `json:"overlay"`         // whether there is a k8s_overlay
-	Touched        []placement.Path `json:"touched"`         // all that it says something of
-	References     []Reference      `json:"references"`      // all that it refers to
+	Environment    string           `json:"environment,omitempty"`     // that the run targets; empty if none
+	Profiles       []string         `json:"profiles,omitempty"`        // those listed that were restricted when the run was admitted
+	Secrets        []string         `json:"secrets,omitempty"`         // of the step's secrets, sorted, each once
+	ServiceAccount string           `json:"service_account,omitempty"` // of the step; empty if it names none
+	Overlay        bool             `json:"overlay,omitempty"`         // whether there is a k8s_overlay
+	Touched        []placement.Path `json:"touched,omitempty"`         // all that it says something of
+	References     []Reference      `json:"references,omitempty"`      // all that it refers to
 }
 
 // NewRequest gathers what a step asks for, of a run that targets the environment.
@@ -41,7 +41,7 @@ func NewRequest(step *Step, environment string, operator *profile.File) Request 
 	return r
 }
 
-// needs says whether there is anything to permit.
-func (r Request) needs() bool {
+// Needs says whether there is anything to permit.
+func (r Request) Needs() bool {
 	return r.Overlay || r.ServiceAccount != "" || len(r.Profiles)+len(r.Secrets) > 0
 }

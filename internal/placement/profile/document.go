@@ -18,7 +18,19 @@ type Document struct {
 	Limits       *fragment.Resources `yaml:"resource_limits" doc:"the most that one step's pod may ask for, all of its containers together; without it there is no bound"`
 	Environments []environmentEntry  `yaml:"environments" doc:"deployment targets; what is restricted needs one that permits it"`
 	Pools        []poolEntry         `yaml:"pools" doc:"named numbers of slots that steps of all runs share; nothing to do with nodes"`
+	Active       activeSection       `yaml:"limits" doc:"how much may be active at once, of all runs together; what does not fit waits"`
 	Executor     executorSection     `yaml:"executor" doc:"how steps are carried out"`
+	Logs         logsSection         `yaml:"logs" doc:"where the logs of attempts go"`
+}
+
+// unwritten is the file of which nothing was written. What is read is written over it, so that a zero which
+// was written is told from one that was not.
+func unwritten() Document {
+	var doc Document
+	k := Empty().Kubernetes
+	doc.Executor.Kubernetes.Keep = keepSection{source.Duration(k.Keep.Succeeded), source.Duration(k.Keep.Failed)}
+	doc.Executor.Kubernetes.NodeLostTimeout = source.Duration(k.NodeLostTimeout)
+	return doc
 }
 
 type baselineSection struct {
@@ -66,14 +78,6 @@ type poolEntry struct {
 	Slots int    `yaml:"slots,required" doc:"how many steps may hold the pool at once, at least 1"`
 }
 
-type executorSection struct {
-	Kubernetes kubernetesSection `yaml:"kubernetes" doc:"steps as pods of a Kubernetes cluster"`
-}
-
-type kubernetesSection struct {
-	PodSecurity PodSecurity `yaml:"pod_security" doc:"the pod security standard that every step's pod is held to before it is created: restricted, baseline (the default) or privileged"`
-}
-
 // overlayPermit is written as true, as false, or as a list of paths.
 type overlayPermit struct {
 	all   bool
@@ -105,7 +109,12 @@ func (overlayPermit) JSONSchema() map[string]any {
 func (Document) Hints() map[string]string {
 	hints := podKeys("under baseline.k8s, or under a profile's k8s")
 	hints["profiles"] = "write placement_profiles"
-	hints["limits"] = "write resource_limits"
+	for _, key := range []string{"active_runs", "active_steps"} {
+		hints[key] = "put it under limits"
+	}
+	for _, key := range []string{"namespace", "keep", "node_lost_timeout", "force_delete_lost"} {
+		hints[key] = "put it under executor.kubernetes"
+	}
 	hints["pod_security"] = "put it under executor.kubernetes"
 	hints["k8s"] = "put it under baseline, or into a profile"
 	hints["locked"] = "put it under baseline"

@@ -18,6 +18,9 @@ type File struct {
 	Environments []Environment       // in their order; names are unique
 	Pools        []Pool              // in their order; names are unique
 	PodSecurity  PodSecurity
+	ActiveLimits ActiveLimits
+	Kubernetes   Kubernetes
+	Logs         Logs
 
 	templates map[string]*expression.Template // of labels and annotations, by their text
 }

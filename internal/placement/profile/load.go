@@ -17,7 +17,7 @@ func Load(file string, text []byte) (*File, finding.List) {
 	if root == nil {
 		return nil, findings
 	}
-	var doc Document
+	doc := unwritten()
 	if root.Field("steps") != nil && root.Field("baseline") == nil {
 		findings.Add(root.Fault(finding.OtherFile, "", "give the operator file with --operator, and this one as FILE", "this is a pipeline, and an operator file is wanted"))
 		return nil, findings
@@ -61,15 +61,13 @@ func (l *loader) document(doc *Document) {
 	if doc.Conflicts != "" {
 		l.file.Conflicts = placement.Conflicts(doc.Conflicts)
 	}
-	if s := doc.Executor.Kubernetes.PodSecurity; s != "" {
-		l.file.PodSecurity = s
-	}
 	l.baseline(&doc.Baseline)
 	l.profiles(doc.Profiles)
 	l.file.Limits = doc.Limits
 	l.literal(doc.Limits, "resource_limits")
 	l.environments(doc.Environments)
 	l.pools(doc.Pools)
+	l.running(doc)
 	l.compose()
 }
 

@@ -2,12 +2,16 @@ package profile
 
 import (
 	"slices"
+	"time"
 
 	"github.com/berthdev/berth/internal/placement"
 )
 
 // Empty is the operator file that nobody gave: no baseline, no profiles, no environments.
-func Empty() *File { return &File{Conflicts: placement.Warn, PodSecurity: BaselineStandard} }
+func Empty() *File {
+	return &File{Conflicts: placement.Warn, PodSecurity: BaselineStandard,
+		Kubernetes: Kubernetes{Keep: Keep{Failed: 10 * time.Minute}, NodeLostTimeout: 10 * time.Minute}}
+}
 
 // Profile gives the profile with the name, nil if there is none.
 func (f *File) Profile(name string) *Profile {
