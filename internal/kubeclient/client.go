@@ -46,6 +46,9 @@ func New(o Options) (*Client, error) {
 // Namespace is where objects go whose namespace is not said.
 func (c *Client) Namespace() string { return c.namespace }
 
+// Host is the API server's host and port.
+func (c *Client) Host() string { return c.host }
+
 // Nodes lists all nodes, in the API server's order, which is by name.
 func (c *Client) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	ctx, cancel := withPatience(ctx)

@@ -1,0 +1,32 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/berthdev/berth/internal/executor"
+	"github.com/berthdev/berth/internal/plan"
+	"github.com/berthdev/berth/internal/run"
+)
+
+// Log reads what the kubelet has of the step's log. Nothing of it is kept.
+func (e *Executor) Log(ctx context.Context, ref run.Ref, _ string, follow bool) (io.ReadCloser, error) {
+	name := newAttempt(ref).name
+	log, err := e.Logs.Pods(e.Namespace).GetLogs(name, &corev1.PodLogOptions{Container: plan.StepContainer, Follow: follow}).Stream(ctx)
+	if err != nil && noLog(err) {
+		return nil, fmt.Errorf("%w: %s", executor.ErrNoLog, short(err))
+	}
+	return log, err
+}
+
+// noLog says whether the API server, or the kubelet through it, says that there is none: no such pod (404),
+// or a container that has not started or is not there any more (400).
+func noLog(err error) bool {
+	status, ok := err.(apierrors.APIStatus)
+	return ok && (status.Status().Code == http.StatusNotFound || status.Status().Code == http.StatusBadRequest)
+}
