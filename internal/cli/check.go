@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -172,9 +171,8 @@ func combinations(cmd *cobra.Command, operator *profile.File, flags []string) ([
 
 // ask gets the nodes from a cluster.
 func (c *checker) ask(ctx context.Context, f checkFlags) error {
-	build, _ := debug.ReadBuildInfo()
 	client, err := kubeclient.New(kubeclient.Options{Kubeconfig: f.kubeconfig, Context: f.context, Namespace: f.namespace,
-		Version: describe(version, build).Version})
+		Version: buildVersion()})
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}

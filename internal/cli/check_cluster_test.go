@@ -60,7 +60,7 @@ func settled(t *testing.T) *cluster.Cluster {
 // checkJSON gives what a command line of check prints.
 func checkJSON(t *testing.T, wantCode int, args ...string) checked {
 	t.Helper()
-	stdout, stderr, code := run(append([]string{"check", "-o", "json"}, args...)...)
+	stdout, stderr, code := berth(append([]string{"check", "-o", "json"}, args...)...)
 	var got checked
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != wantCode {
 		t.Fatalf("exit code %d, want %d, %v\n%s%s", code, wantCode, err, stderr, stdout)
@@ -96,7 +96,7 @@ func TestCheckCluster(t *testing.T) {
 	if asked.Findings.Len() > 0 {
 		t.Errorf("findings:\n%s", asked.Findings.Text(nil))
 	}
-	stdout, stderr, code := run(append([]string{"check"}, args...)...)
+	stdout, stderr, code := berth(append([]string{"check"}, args...)...)
 	if code != exitOK || !strings.Contains(stdout, "PROFILE     NODES   DRY RUN   WHERE\n(baseline)  3 of 6  accepted  on general-amd64-0, ") && !strings.Contains(stdout, "(baseline)  3 of 6  accepted  on gpu-amd64-0") {
 		t.Errorf("exit code %d, %s%s", code, stderr, stdout)
 	}
@@ -288,7 +288,7 @@ placement_profiles:
 			t.Errorf("%s: fits %v", p.Name, p.Nodes)
 		}
 	}
-	stdout, stderr, code := run(append([]string{"check"}, args...)...)
+	stdout, stderr, code := berth(append([]string{"check"}, args...)...)
 	for _, want := range []string{"accepted", "refused", "loses fields", "not stored: spec.containers[step].lifecycle"} {
 		if !strings.Contains(stdout, want) || code != exitFailed {
 			t.Errorf("exit code %d, no %q in\n%s%s", code, want, stderr, stdout)
@@ -322,7 +322,7 @@ func TestCheckWithoutRights(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, c, namespace)
 	wants := func(words ...string) {
 		t.Helper()
-		stdout, stderr, code := run("check", "--operator", acmeOperator, "--kubeconfig", kubeconfig, "--namespace", namespace)
+		stdout, stderr, code := berth("check", "--operator", acmeOperator, "--kubeconfig", kubeconfig, "--namespace", namespace)
 		if code != exitNoService || stdout != "" {
 			t.Errorf("exit code %d, stdout %q", code, stdout)
 		}

@@ -59,7 +59,7 @@ func checkCase(t *testing.T, text string, seen map[finding.Code]bool) string {
 	t.Chdir(dir)
 	t.Setenv(operatorVariable, "operator.yaml")
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
-	stdout, stderr, code := run(append([]string{"check"}, args...)...)
+	stdout, stderr, code := berth(append([]string{"check"}, args...)...)
 	for _, c := range finding.Codes() {
 		seen[c] = seen[c] || strings.Contains(stderr, "("+string(c)+")")
 	}
@@ -91,7 +91,7 @@ func TestCheckForms(t *testing.T) {
 		"header.yaml": "# by hand\n---\napiVersion: v1\nitems:\n- " + one + "\nkind: List\n",
 	} {
 		write(t, dir, name, text)
-		stdout, stderr, code := run("check", "--operator", acmeOperator, "--nodes", filepath.Join(dir, name), "--profiles", "arm64", "--profiles", "gpu", "-o", "json")
+		stdout, stderr, code := berth("check", "--operator", acmeOperator, "--nodes", filepath.Join(dir, name), "--profiles", "arm64", "--profiles", "gpu", "-o", "json")
 		var got checked
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitFailed {
 			t.Errorf("%s: exit code %d, %v: %s", name, code, err, stderr)
@@ -158,7 +158,7 @@ func TestCheckInvalidNodes(t *testing.T) {
 	} {
 		write(t, dir, "nodes.yaml", test.text)
 		name := filepath.Join(dir, "nodes.yaml")
-		stdout, stderr, code := run("check", "--operator", acmeOperator, "--nodes", name)
+		stdout, stderr, code := berth("check", "--operator", acmeOperator, "--nodes", name)
 		if code != exitInvalid || stdout != "" || !strings.Contains(strings.ReplaceAll(stderr, dir+"/", ""), test.want) {
 			t.Errorf("%q: exit code %d, stdout %q, stderr\n%swant %s", test.text, code, stdout, stderr, test.want)
 		}
@@ -192,7 +192,7 @@ func TestCheckWithoutAnswer(t *testing.T) {
 		{"--operator " + acmeOperator + " --kubeconfig DIR/kubeconfig --context d", exitNoService, `the kubeconfig has no context "d"`},
 		{"--operator " + acmeOperator + " --kubeconfig DIR/kubeconfig", exitNoService, "no answer from the cluster at 127.0.0.1:1 (context c): connection refused"},
 	} {
-		stdout, stderr, code := run(append([]string{"check"}, strings.Fields(strings.ReplaceAll(test.line, "DIR", dir))...)...)
+		stdout, stderr, code := berth(append([]string{"check"}, strings.Fields(strings.ReplaceAll(test.line, "DIR", dir))...)...)
 		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit code %d, want %d, stdout %q, stderr\n%swant %s", test.line, code, test.code, stdout, stderr, test.want)
 		}
@@ -207,7 +207,7 @@ func TestCheckManyNodes(t *testing.T) {
 		text += fmt.Sprintf("- {name: p%d, count: 5, labels: {kubernetes.io/arch: amd64, node-group: g%d, tier: standard}}\n", i, i)
 	}
 	write(t, dir, "nodes.yaml", text)
-	stdout, _, code := run("check", "--operator", acmeOperator, "--nodes", filepath.Join(dir, "nodes.yaml"))
+	stdout, _, code := berth("check", "--operator", acmeOperator, "--nodes", filepath.Join(dir, "nodes.yaml"))
 	lines := strings.Split(stdout, "\n")
 	if code != exitFailed || len(lines) > 60 {
 		t.Errorf("exit code %d, %d lines", code, len(lines))

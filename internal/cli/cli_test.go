@@ -10,7 +10,7 @@ import (
 )
 
 // run returns what a command line prints and its exit code.
-func run(args ...string) (stdout, stderr string, code int) {
+func berth(args ...string) (stdout, stderr string, code int) {
 	var out, complaints bytes.Buffer
 	code = Main(args, &out, &complaints)
 	return out.String(), complaints.String(), code
@@ -18,17 +18,17 @@ func run(args ...string) (stdout, stderr string, code int) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"-h"}, {"help"}} {
-		stdout, stderr, code := run(args...)
+		stdout, stderr, code := berth(args...)
 		if code != exitOK || stderr != "" {
 			t.Errorf("berth %q: exit code %d, stderr %q", args, code, stderr)
 		}
-		for _, want := range []string{"Examples:\n  berth validate", "\n  version "} {
+		for _, want := range []string{"Examples:\n  berth run", "\n  version "} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("berth %q: no %q in\n%s", args, want, stdout)
 			}
 		}
 	}
-	if stdout, _, code := run("help", "version"); code != exitOK || !strings.Contains(stdout, "--output") {
+	if stdout, _, code := berth("help", "version"); code != exitOK || !strings.Contains(stdout, "--output") {
 		t.Errorf("berth help version: exit code %d, stdout\n%s", code, stdout)
 	}
 }
@@ -56,7 +56,7 @@ func TestInvalidCommandLine(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.line, func(t *testing.T) {
-			stdout, stderr, code := run(strings.Fields(test.line)...)
+			stdout, stderr, code := berth(strings.Fields(test.line)...)
 			if code != exitInvalid {
 				t.Errorf("exit code %d, want %d", code, exitInvalid)
 			}
@@ -78,7 +78,7 @@ func TestFailureIsNotInvalid(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	stdout, _, code := run("version", "-o", "json")
+	stdout, _, code := berth("version", "-o", "json")
 	var got versionInfo
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitOK {
 		t.Fatalf("exit code %d, %v in %q", code, err, stdout)
@@ -86,7 +86,7 @@ func TestVersion(t *testing.T) {
 	if got.Version == "" || got.Go == "" || got.Platform == "" {
 		t.Errorf("incomplete: %+v", got)
 	}
-	if text, _, _ := run("version"); text != got.String()+"\n" {
+	if text, _, _ := berth("version"); text != got.String()+"\n" {
 		t.Errorf("text %q and json %+v disagree", text, got)
 	}
 }

@@ -41,7 +41,7 @@ func TestGuideExamples(t *testing.T) {
 			}
 			seen[command[0]]++
 			// check finds that ACME's profiles do not fit those nodes, which it could only read if they are right.
-			if _, stderr, code := run(command...); code != exitOK && (command[0] != "check" || code != exitFailed) {
+			if _, stderr, code := berth(command...); code != exitOK && (command[0] != "check" || code != exitFailed) {
 				t.Errorf("%s: berth %s: exit code %d, %s of\n%s", guide, command[0], code, stderr, block[1])
 			}
 		}

@@ -40,8 +40,9 @@ func newRoot() *cobra.Command {
 		Short: "Run pipelines as pods in a shared Kubernetes cluster",
 		Long: `Berth runs pipelines as pods in a Kubernetes cluster that it shares with other teams.
 
-This build reads, checks and explains pipelines and operator files; it does not run them yet.`,
-		Example: `  berth validate .berth/release.yaml
+The operator's file says where pods may run, a pipeline's steps ask for it by name, and every value of a pod
+has an origin that can be looked up.`,
+		Example: `  berth run .berth/release.yaml --operator operator.yaml
   berth render .berth/release.yaml --operator operator.yaml --origins
   berth check --operator operator.yaml --nodes nodes.yaml`,
 		SilenceErrors: true,
@@ -49,7 +50,7 @@ This build reads, checks and explains pipelines and operator files; it does not 
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newValidate(), newRender(), newProfiles(), newCheck(), newSchema(), newVersion())
+	root.AddCommand(newRun(), newResume(), newRuns(), newShow(), newLogs(), newValidate(), newRender(), newProfiles(), newCheck(), newSchema(), newVersion())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {

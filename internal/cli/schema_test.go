@@ -20,7 +20,7 @@ import (
 // compiledSchema is what `berth schema NAME` prints, ready to check with.
 func compiledSchema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	stdout, stderr, code := run("schema", name)
+	stdout, stderr, code := berth("schema", name)
 	if code != exitOK {
 		t.Fatalf("berth schema %s: exit code %d, %s", name, code, stderr)
 	}
@@ -98,7 +98,7 @@ func TestSchemasTakeTheExamples(t *testing.T) {
 // Each key that decoding takes is in the schema, with its description, and no other key is.
 func TestSchemasHaveEveryKey(t *testing.T) {
 	for _, s := range schemas {
-		stdout, _, _ := run("schema", s.name)
+		stdout, _, _ := berth("schema", s.name)
 		var document map[string]any
 		if err := json.Unmarshal([]byte(stdout), &document); err != nil {
 			t.Fatal(err)
@@ -231,7 +231,7 @@ func validateText(t *testing.T, kind, text string) (code int, out string) {
 	if kind == "operator" {
 		args = []string{"validate", "../../examples/hello.yaml", "--operator", file}
 	}
-	stdout, stderr, code := run(args...)
+	stdout, stderr, code := berth(args...)
 	return code, stdout + stderr
 }
 

@@ -30,6 +30,8 @@ const (
 	red    = "\x1b[31m"
 	yellow = "\x1b[33m"
 	cyan   = "\x1b[36m"
+	green  = "\x1b[32m"
+	dim    = "\x1b[2m"
 	plain  = "\x1b[0m"
 )
 

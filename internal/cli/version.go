@@ -75,3 +75,9 @@ func (v versionInfo) String() string {
 	}
 	return s + " " + v.Go + " " + v.Platform
 }
+
+// buildVersion is the version of this program, for those that it talks to.
+func buildVersion() string {
+	build, _ := debug.ReadBuildInfo()
+	return describe(version, build).Version
+}

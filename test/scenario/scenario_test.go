@@ -17,10 +17,15 @@ var update = flag.Bool("update", false, "write what comes out into the files of 
 
 // TestMain makes this test binary the program, when a script runs it by its name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withCluster{m}, map[string]func(){
 		"berth": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
+
+// withCluster takes the cluster down that tests have started.
+type withCluster struct{ m *testing.M }
+
+func (w withCluster) Run() int { return shared.Main(w.m) }
 
 func TestScenarios(t *testing.T) {
 	examples, err := os.Getwd()

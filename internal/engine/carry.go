@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/berthdev/berth/internal/executor"
+	"github.com/berthdev/berth/internal/run"
+)
+
+// carryOut has a command carried out that is durable.
+func (l *loop) carryOut(a *active, c run.Command) {
+	ref := run.Ref{Run: a.ID, Step: c.Step, Attempt: c.Attempt}
+	if !l.ready {
+		return // resume does, when it is known what there is
+	}
+	switch c.Kind {
+	case run.CommandStart:
+		l.create(a, ref)
+	case run.CommandStop:
+		l.Executor.Stop(executor.Stop{Ref: ref, ID: c.ID, Force: c.Force})
+	case run.CommandCollect:
+		l.collect(ref, c)
+	case run.CommandFinish:
+		l.finish(a)
+	}
+}
+
+// create asks the executor for an attempt's object, with the fence that was taken last.
+func (l *loop) create(a *active, ref run.Ref) {
+	attempt, ready := l.prepared[ref]
+	delete(l.prepared, ref)
+	i, _ := a.graph.Index(ref.Step)
+	s := a.state.Steps[i]
+	if s.Attempt == nil || s.Attempt.Number != ref.Attempt || s.Attempt.Status == run.AttemptEnded || s.Attempt.Stop != nil {
+		return
+	}
+	if !ready {
+		var refused *run.Outcome
+		if attempt, refused = l.prepare(a, ref.Step); refused != nil {
+			// It is stopped as if the executor had refused it: the machine knows of one way to end an attempt.
+			o := run.Observation{Ref: ref, Phase: run.PhaseGone, Refused: refused}
+			l.inbox.put(observed{o})
+			return
+		}
+	}
+	attempt.Ref, attempt.Fence = ref, s.Attempt.Fence
+	l.Executor.Start(attempt)
+}
+
+// source opens the log of an attempt.
+func (l *loop) source(ref run.Ref, id string, follow bool) Source {
+	return func(ctx context.Context) (io.ReadCloser, error) { return l.Executor.Log(ctx, ref, id, follow) }
+}
+
+// mostCollecting is how many logs are read at a time, and collectPatience how long one may take: an object is
+// not kept for ever because its node does not give its log.
+const (
+	mostCollecting  = 16
+	collectPatience = time.Minute
+)
+
+// collect archives what an ended attempt leaves, and then removes its object.
+func (l *loop) collect(ref run.Ref, c run.Command) {
+	if l.archiving[ref] {
+		return
+	}
+	l.archiving[ref] = true
+	l.waits.Go(func() {
+		select {
+		case l.collecting <- struct{}{}:
+		case <-l.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(l.ctx, collectPatience)
+		err := l.Logs.Collect(ctx, ref, l.source(ref, c.ID, false))
+		cancel()
+		<-l.collecting
+		if l.ctx.Err() != nil {
+			return // the next one to lead reads it again
+		}
+		if err != nil {
+			l.Log.Warn("the log of an attempt could not be kept", "run", ref.Run, "step", ref.Step, "attempt", ref.Attempt, "error", err)
+		}
+		l.inbox.put(archived{ref})
+	})
+}
+
+// archived goes on with an object whose log is where it stays: it may be kept for a while.
+func (l *loop) archived(ref run.Ref) {
+	delete(l.archiving, ref)
+	a := l.runs[ref.Run]
+	if a == nil {
+		return
+	}
+	c, undone := a.undone[commandKey{run.CommandCollect, ref.Step, ref.Attempt}]
+	if !undone {
+		return
+	}
+	l.step(a, run.Collected{Step: ref.Step, Attempt: ref.Attempt})
+	if c.Keep && l.Kept(a.setup) {
+		l.tickOff(a, c)
+		return
+	}
+	if left := l.keepTime(c) - l.now.Sub(c.At); c.Keep && left > 0 && !l.keepNo[ref.Run] {
+		l.kept[ref] = c
+		time.AfterFunc(left, func() { l.inbox.put(expired{ref}) })
+		return
+	}
+	l.remove(ref, c)
+}
+
+func (l *loop) keepTime(c run.Command) time.Duration {
+	if c.Class == run.Success {
+		return l.operator.Kubernetes.Keep.Succeeded
+	}
+	return l.operator.Kubernetes.Keep.Failed
+}
+
+// expire removes an object that was kept.
+func (l *loop) expire(ref run.Ref) {
+	if c, kept := l.kept[ref]; kept {
+		delete(l.kept, ref)
+		l.remove(ref, c)
+	}
+}
+
+func (l *loop) remove(ref run.Ref, c run.Command) {
+	l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: ref, ID: c.ID}) })
+}
+
+// finish removes what the run had beside its attempts.
+func (l *loop) finish(a *active) {
+	id := a.ID
+	if l.Kept(a.setup) {
+		l.inbox.put(finished{id})
+		return
+	}
+	l.waits.Go(func() {
+		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+			err := l.Executor.FinishRun(l.ctx, id)
+			if err == nil {
+				l.inbox.put(finished{id})
+				return
+			}
+			l.Log.Warn("what a run had could not be removed; trying again", "run", id, "error", err)
+			if !pause(l.ctx, wait) {
+				return
+			}
+		}
+	})
+}
+
+// resume goes on with what was left undone, now that it is known what there is.
+func (l *loop) resume() {
+	close(l.Engine.synced)
+	l.ready = true
+	for _, a := range l.sorted() {
+		for _, s := range a.state.Steps {
+			at := s.Attempt
+			if at == nil || at.Gone {
+				continue
+			}
+			ref := run.Ref{Run: a.ID, Step: s.ID, Attempt: at.Number}
+			if l.observed[ref] {
+				continue
+			}
+			_, toStart := a.undone[commandKey{run.CommandStart, s.ID, at.Number}]
+			if toStart && at.Status == run.Requested && at.Stop == nil {
+				l.step(a, run.Reissue{Step: s.ID, Attempt: at.Number})
+				continue
+			}
+			id := at.ID
+			l.after = append(l.after, func() { l.Executor.Confirm(ref, id) })
+		}
+		for _, c := range l.ordered(a) {
+			l.after = append(l.after, func() {
+				if _, undone := a.undone[keyOf(c)]; undone {
+					l.carryOut(a, c)
+				}
+			})
+		}
+	}
+	clear(l.observed)
+}
