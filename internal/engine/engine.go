@@ -73,7 +73,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l, err := e.load(ctx)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	done := make(chan error, 2)
@@ -94,8 +97,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	<-done
 	<-done
 	l.waits.Wait()
-	if cause := context.Cause(ctx); err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); err == nil && cause != nil {
 		err = cause
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
 	}
 	return err
 }
