@@ -30,9 +30,10 @@ help: ## print this
 	@echo "BERTH_CACHE says where the built devplane is kept (~/.cache/berth)."
 
 .PHONY: demo
-demo: need-go deps ## start a Kubernetes cluster with tainted node pools and place pods on it
+demo: need-go ## start a Kubernetes cluster with tainted node pools and run pipelines on it
+	@command -v git >/dev/null || { echo "make: no git: the demo's pipeline clones this repository; install git and put it on PATH" >&2; exit 1; }
 	@dir=`$(DEVPLANE)` || exit 1; \
-	BERTH_DEVPLANE=$$dir/devplane $(GO) -C devplane run ./demo -nodes ../examples/acme/nodes.yaml
+	BERTH_DEVPLANE=$$dir/devplane $(GO) -C devplane run ./demo
 
 .PHONY: test
 test: need-go deps ## run every test, those against the real control plane included

@@ -18,7 +18,8 @@ func newResume() *cobra.Command {
 		Use:   "resume [RUN]",
 		Short: "Go on with a run whose berth has ended",
 		Long: `Go on with a run whose berth was killed or left: what still runs goes on, what has ended is taken in,
-and what is left over is removed. Without a run it takes the newest that has not ended. Other runs of the
+and what is left over is removed. Without a run it takes the newest that has not ended, or else the
+newest, which may have left something to be removed. Other runs of the
 same cluster and namespace go on as well while it works.
 
 Exit codes: as of berth run.`,
@@ -64,8 +65,14 @@ func resume(cmd *cobra.Command, state, id, output string) error {
 		if err != nil {
 			return &codeError{exitNoService, err}
 		}
+		if len(all) == 0 { // one that has ended may have left pods: its berth was killed right then
+			all, err = s.Runs(ctx, store.Query{Status: []run.Status{run.Succeeded, run.Failed, run.Cancelled}, Most: 1})
+		}
+		if err != nil {
+			return &codeError{exitNoService, err}
+		}
 		if len(all) == 0 {
-			fmt.Fprintln(cmd.ErrOrStderr(), "berth: there is no run that has not ended")
+			fmt.Fprintln(cmd.ErrOrStderr(), "berth: there is no run to go on with")
 			return nil
 		}
 		id = all[0].ID

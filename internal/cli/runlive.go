@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,6 +65,9 @@ func (v *liveView) event(e store.Event) {
 			s.text = v.nodes[e.Step]
 		}
 		v.now[e.Step] = s
+		if slices.Contains(passing, e.Reason) && !s.status.Ended() {
+			text = "" // the block has it
+		}
 	}
 	v.mu.Unlock()
 	v.print(text)

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/internal/reason"
 	"github.com/berthdev/berth/internal/run"
 	"github.com/berthdev/berth/internal/store"
 )
@@ -185,17 +187,43 @@ func shortDuration(d time.Duration) string {
 	}
 }
 
+// passing are reasons that every step has for a moment. They are worth a line only when they last.
+var passing = []reason.Code{reason.Requesting, reason.Unscheduled, reason.Volumes, reason.Initializing, reason.Starting}
+
+// lasting is how long that is.
+const lasting = 3 * time.Second
+
 // plainView writes a line for whatever happens, with logs between them.
 type plainView struct {
-	mu  sync.Mutex
-	out io.Writer
+	mu     sync.Mutex
+	out    io.Writer
+	last   map[string]int64 // number of each step's last event
+	closed bool
 	*lines
+}
+
+func newPlainView(out io.Writer, l *lines) *plainView {
+	return &plainView{out: out, last: map[string]int64{}, lines: l}
 }
 
 func (v *plainView) event(e store.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if text := v.line(e); text != "" {
+	if e.Kind == run.KindStep {
+		v.last[e.Step] = e.Number
+	}
+	text := v.line(e)
+	switch {
+	case text == "":
+	case slices.Contains(passing, e.Reason) && !run.StepStatus(e.Status).Ended():
+		time.AfterFunc(lasting, func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			if v.last[e.Step] == e.Number && !v.closed {
+				fmt.Fprintln(v.out, text)
+			}
+		})
+	default:
 		fmt.Fprintln(v.out, text)
 	}
 }
@@ -216,4 +244,8 @@ func (v *plainView) note(format string, args ...any) {
 	fmt.Fprintf(v.out, "berth: "+format+"\n", args...)
 }
 
-func (v *plainView) close() {}
+func (v *plainView) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+}

@@ -122,7 +122,7 @@ func (w *work) seeThrough(ctx context.Context, ids []string) error {
 
 // onSignals cancels the runs on the first signal, and leaves at once on the second, or when the engine ends.
 func (w *work) onSignals(ctx context.Context, signals <-chan os.Signal, ids []string, left chan<- struct{}, cancel func()) {
-	asked := false
+	var asked time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -133,12 +133,16 @@ func (w *work) onSignals(ctx context.Context, signals <-chan os.Signal, ids []st
 			return
 		case <-signals:
 		}
-		if asked {
+		switch {
+		case asked.IsZero():
+		case time.Since(asked) < twice: // one wish that came twice: to the program, and to its group
+			continue
+		default:
 			close(left)
 			cancel()
 			return
 		}
-		asked = true
+		asked = time.Now()
 		w.shown.note("cancelling; Ctrl-C again leaves at once, and what is left over is removed on the next start")
 		for _, id := range ids {
 			if err := w.store.Cancel(ctx, id, run.Cancel{By: userName(), Message: ""}); err != nil {
@@ -229,7 +233,7 @@ func (w *work) view(d *store.Detail) view {
 	if f, ok := out.(*os.File); ok && isTerminal(out) && os.Getenv("TERM") != "dumb" {
 		return newLiveView(f, order, l)
 	}
-	return &plainView{out: out, lines: l}
+	return newPlainView(out, l)
 }
 
 // shownLogs hands logs to the hub, and their lines to the view.
@@ -317,3 +321,6 @@ func (s *shownLogs) drain(ctx context.Context, ref run.Ref) {
 
 // logPatience is how long an end waits to be shown after the log that led to it.
 const logPatience = 2 * time.Second
+
+// twice is within what time two signals are one.
+const twice = 300 * time.Millisecond

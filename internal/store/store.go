@@ -25,27 +25,33 @@ type Store interface {
 	Instance() string
 
 	// Lead takes the lease, and keeps it until Close. It fails with *HeldError while another process has it.
+	// Whoever has it already may take it again: the epoch before is over with that.
 	Lead(ctx context.Context, holder string) (Epoch, error)
 
 	// Submit records a run: queued, or rejected with its findings. ErrExists: its id is taken.
 	Submit(ctx context.Context, s Submission) error
 
-	// Cancel records that someone wants the run to end. It is seen by whoever leads, in Requests. It is nil if
-	// the run has ended, and ErrNoRun if there is none.
+	// Cancel records that someone wants the run to end. It is seen by whoever leads, in Requests. Of a run's
+	// cancellations the first one counts. It is nil if the run has ended, and ErrNoRun if there is none.
 	Cancel(ctx context.Context, id string, c run.Cancel) error
 
 	// Requests waits until there is something that the leader has not taken up: runs submitted after the
 	// given one, and cancellations that no call with this epoch has given yet. A leader that is killed before it
-	// has taken them up leaves them to the next one.
+	// has taken them up leaves them to the next one. It fails with ErrDeposed rather than take up what is
+	// the next one's.
+	//
+	// After is said of the order in which Submit was done, which need not be that of ids: several processes
+	// make them. "" is before all. Runs of every target are given; what has ended is not, nor its cancellation.
 	Requests(ctx context.Context, e Epoch, after string) (Requests, error)
 
-	// Load gives the runs that have not ended, or whose commands are not done, of one target.
+	// Load gives the runs that have not ended, or whose commands are not done, of one target, by id.
 	Load(ctx context.Context, target string) ([]Active, error)
 
-	// Spec gives a step of a run's plan, without origins.
+	// Spec gives a step of a run's plan, without origins. ErrNoRun: there is no such run, or step of it.
 	Spec(ctx context.Context, id, step string) (*plan.Step, error)
 
-	// Commit records transitions, of several runs or of one. All or none of them are recorded.
+	// Commit records transitions, of several runs or of one, in their order. All or none of them are recorded.
+	// ErrNoRun: one is of a run that there is not.
 	Commit(ctx context.Context, e Epoch, all []Transition) error
 
 	// For readers.
@@ -56,15 +62,18 @@ type Store interface {
 	// Run gives a run by its id, or by a beginning of it that only one run has. ErrNoRun, *AmbiguousError.
 	Run(ctx context.Context, id string) (*Detail, error)
 
-	// Origins gives where the values of an attempt's pod come from: those of the plan, and those of the cluster.
+	// Origins gives where the values of an attempt's pod come from: those of the plan, and then those of the
+	// cluster. ErrNoRun: there is no such run, or step of it.
 	Origins(ctx context.Context, ref run.Ref) ([]placement.Origin, error)
 
-	// Events gives the run's event log after a number, at most so many.
+	// Events gives the run's event log after a number, at most so many. A run that there is not has none.
 	Events(ctx context.Context, id string, after int64, most int) ([]Event, error)
 
-	// Wait waits until the run's event log has something after a number.
+	// Wait waits until the run's event log has something after a number. That a run has ended is such an entry;
+	// after it none need come. ErrNoRun.
 	Wait(ctx context.Context, id string, after int64) error
 
+	// Close gives up the lease, and ends what waits, with an error. It may be called twice.
 	Close() error
 }
 
@@ -81,7 +90,12 @@ var (
 // HeldError says who has the lease.
 type HeldError struct{ Holder string }
 
-func (e *HeldError) Error() string { return "in use by " + e.Holder }
+func (e *HeldError) Error() string {
+	if e.Holder == "" { // it has not said so yet
+		return "in use by another process"
+	}
+	return "in use by " + e.Holder
+}
 
 // AmbiguousError says which runs a beginning of an id could be.
 type AmbiguousError struct{ IDs []string }
@@ -149,8 +163,8 @@ type Transition struct {
 	State   *run.State    // what of the run itself changed; its Steps are not looked at. nil: nothing
 	Steps   []*run.Step   // that changed; an attempt that differs in number from the one before is kept as one that is over
 	Entries []run.Entry   // for the event log, in order
-	Started []run.Command // not done yet
-	Done    []run.Command // Kind, Step and Attempt say which
+	Started []run.Command // not done yet; one that is there is replaced
+	Done    []run.Command // Kind, Step and Attempt say which; one that is not there is done
 	Cluster []Cluster     // what clusters made of pods
 }
 

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,8 +96,25 @@ func (e *Executor) delete(ctx context.Context, a *attempt, todo errand) error {
 		e.vanish(a)
 	case a.stop == stop: // and not a harsher one since
 		a.asked = true
+		e.doubt(a)
 	}
 	return nil
+}
+
+// unseen is how long a deletion that was accepted may go without being seen.
+const unseen = 30 * time.Second
+
+// doubt asks for a pod again whose deletion was accepted and is not seen: a watch may be dead and not know it.
+// e.mu is held.
+func (e *Executor) doubt(a *attempt) {
+	time.AfterFunc(unseen, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if a.asked && !a.gone() && a.seen.DeletionAt.IsZero() {
+			a.asked, a.confirm = false, true
+			e.reaps.Add(a)
+		}
+	})
 }
 
 func (a *attempt) wants(e *Executor) *executor.Stop {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,157 +11,135 @@ import (
 	"github.com/berthdev/berth/internal/store"
 )
 
-// transact makes one transaction of what do does, and tells those who wait that something was written.
-func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	if s.readOnly {
-		return errors.New("it was opened to be read")
-	}
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	close(s.changed)
-	s.changed = make(chan struct{})
-	s.mu.Unlock()
-	return nil
-}
+const (
+	updateStep = `UPDATE steps SET state = ? WHERE run = ? AND id = ?`
+	// endStep writes no row if the step had ended before, so that none is counted twice.
+	endStep     = `UPDATE steps SET state = ?, ended = 1 WHERE run = ? AND id = ? AND ended = 0`
+	updateRun   = `UPDATE runs SET events = events + ?, steps_ended = steps_ended + ? WHERE id = ? RETURNING events`
+	changeRun   = `UPDATE runs SET events = events + ?, steps_ended = steps_ended + ?, status = ?, ended = ?, state = ? WHERE id = ? RETURNING events`
+	insertEvent = `INSERT INTO events (run, number, entry) VALUES (?,?,?)`
+	startOne    = `INSERT OR REPLACE INTO commands (run, step, attempt, kind, command) VALUES (?,?,?,?,?)`
+	finishOne   = `DELETE FROM commands WHERE run = ? AND step = ? AND attempt = ? AND kind = ?`
+	readEpoch   = `SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch'`
+)
 
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
-}
+// often are the statements of which a transaction has many.
+var often = []string{updateStep, endStep, updateRun, changeRun, insertEvent, startOne, finishOne, readEpoch, insertStep, insertSpec}
 
 // Commit records transitions, all or none.
 func (s *Store) Commit(ctx context.Context, e store.Epoch, all []store.Transition) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		if err := leads(ctx, tx, e); err != nil {
+	return s.explain("write", s.transact(ctx, func(tx *transaction) error {
+		if err := leads(tx, e); err != nil {
 			return err
 		}
 		for i := range all {
-			if err := commit(ctx, tx, &all[i]); err != nil {
+			if err := commit(tx, &all[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if errors.Is(err, store.ErrDeposed) || errors.Is(err, store.ErrNoRun) {
-		return err
-	}
-	return s.explain("write", err)
+	}))
 }
 
-func leads(ctx context.Context, tx *sql.Tx, e store.Epoch) error {
-	var now int64
-	if err := tx.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch'`).Scan(&now); err != nil {
-		return err
+func commit(tx *transaction, t *store.Transition) error {
+	ended := 0
+	for _, step := range t.Steps {
+		newly, err := commitStep(tx, t.Run, step)
+		if err != nil {
+			return err
+		}
+		ended += newly
 	}
-	if store.Epoch(now) != e {
-		return store.ErrDeposed
-	}
-	return nil
-}
-
-func commit(ctx context.Context, tx *sql.Tx, t *store.Transition) error {
-	last, err := header(ctx, tx, t)
+	last, err := header(tx, t, ended)
 	if err != nil {
 		return err
 	}
-	for _, step := range t.Steps {
-		if err := commitStep(ctx, tx, t.Run, step); err != nil {
-			return err
-		}
-	}
 	for _, c := range t.Started {
-		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO commands VALUES (?,?,?,?,?)`, t.Run, c.Step, c.Attempt, string(c.Kind), encode(c)); err != nil {
+		if _, err := tx.exec(startOne, t.Run, c.Step, c.Attempt, string(c.Kind), encode(c)); err != nil {
 			return err
 		}
 	}
 	for _, c := range t.Done {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM commands WHERE run = ? AND step = ? AND attempt = ? AND kind = ?`, t.Run, c.Step, c.Attempt, string(c.Kind)); err != nil {
+		if _, err := tx.exec(finishOne, t.Run, c.Step, c.Attempt, string(c.Kind)); err != nil {
 			return err
 		}
 	}
 	for _, c := range t.Cluster {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO attempts VALUES (?,?,?,NULL,?) ON CONFLICT DO UPDATE SET cluster = excluded.cluster`,
+		if _, err := tx.exec(`INSERT INTO attempts (run, step, number, cluster) VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET cluster = excluded.cluster`,
 			t.Run, c.Step, c.Attempt, encode(c.Origins)); err != nil {
 			return err
 		}
 	}
-	if len(t.Started)+len(t.Done) > 0 {
-		if _, err := tx.ExecContext(ctx, `UPDATE runs SET open = (SELECT count(*) FROM commands WHERE run = ?1) WHERE id = ?1`, t.Run); err != nil {
-			return err
-		}
-	}
-	return events(ctx, tx, t.Run, last, t.Entries)
+	return events(tx, t.Run, last, t.Entries)
 }
 
 // header changes the run's own row, and gives the number of its last event before.
-func header(ctx context.Context, tx *sql.Tx, t *store.Transition) (int64, error) {
+func header(tx *transaction, t *store.Transition, ended int) (int64, error) {
 	var now int64
-	var err error
+	n := len(t.Entries)
 	if t.State == nil {
-		err = tx.QueryRowContext(ctx, `UPDATE runs SET events = events + ? WHERE id = ? RETURNING events`, len(t.Entries), t.Run).Scan(&now)
-	} else {
-		ended := 0
-		if t.State.Status.Ended() {
-			ended = 1
-		}
-		err = tx.QueryRowContext(ctx, `UPDATE runs SET events = events + ?, status = ?, ended = ?, state = ? WHERE id = ? RETURNING events`,
-			len(t.Entries), string(t.State.Status), ended, encode(t.State), t.Run).Scan(&now)
-		if err == nil && ended == 1 {
-			_, err = tx.ExecContext(ctx, `DELETE FROM cancels WHERE run = ?`, t.Run)
-		}
+		err := tx.row(updateRun, n, ended, t.Run).Scan(&now)
+		return now - int64(n), noRun(err)
 	}
-	return now - int64(len(t.Entries)), noRun(err)
+	over := t.State.Status.Ended()
+	err := tx.row(changeRun, n, ended, string(t.State.Status), number(over), encode(t.State), t.Run).Scan(&now)
+	if err == nil && over {
+		_, err = tx.exec(`DELETE FROM cancels WHERE run = ?`, t.Run)
+	}
+	return now - int64(n), noRun(err)
 }
 
-func commitStep(ctx context.Context, tx *sql.Tx, id string, step *run.Step) error {
-	if step.Attempt != nil && step.Attempt.Number > 1 && step.Attempt.Status == run.Requested {
-		if err := over(ctx, tx, id, step); err != nil {
-			return err
+// commitStep writes a step, and says whether it has ended with that: 1 or 0.
+func commitStep(tx *transaction, id string, step *run.Step) (int, error) {
+	if step.Attempt != nil && step.Attempt.Number > 1 {
+		if err := keep(tx, id, step); err != nil {
+			return 0, err
 		}
 	}
-	ended := 0
+	state := encode(step)
 	if step.Status.Ended() {
-		ended = 1
+		if n, err := tx.exec(endStep, state, id, step.ID); n == 1 || err != nil {
+			return int(n), err
+		}
 	}
-	done, err := tx.ExecContext(ctx, `UPDATE steps SET ended = ?, state = ? WHERE run = ? AND id = ?`, ended, encode(step), id, step.ID)
-	if err != nil {
-		return err
+	n, err := tx.exec(updateStep, state, id, step.ID)
+	if n == 0 && err == nil {
+		err = missing(tx, id, step.ID)
 	}
-	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, fmt.Errorf("the run %s has no step %s", id, step.ID))
-	}
-	return nil
+	return 0, err
 }
 
-// over keeps the attempt that a new one follows.
-func over(ctx context.Context, tx *sql.Tx, id string, step *run.Step) error {
-	var data []byte
-	if err := tx.QueryRowContext(ctx, `SELECT state FROM steps WHERE run = ? AND id = ?`, id, step.ID).Scan(&data); err != nil {
-		return err
+// missing says what there is not.
+func missing(tx *transaction, id, step string) error {
+	var run string
+	if err := tx.row(`SELECT id FROM runs WHERE id = ?`, id).Scan(&run); err != nil {
+		return noRun(err)
 	}
-	before, err := decodeStep(data)
+	return fmt.Errorf("run %s has no step %s", id, step)
+}
+
+// keep keeps the attempt that the step's current one follows.
+func keep(tx *transaction, id string, step *run.Step) error {
+	var data []byte
+	err := tx.row(`SELECT state FROM steps WHERE run = ? AND id = ?`, id, step.ID).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) { // which the update finds out
+		return nil
+	}
+	var before run.Step
+	if err == nil {
+		err = json.Unmarshal(data, &before)
+	}
 	if err != nil || before.Attempt == nil || before.Attempt.Number == step.Attempt.Number {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO attempts VALUES (?,?,?,?,NULL) ON CONFLICT DO UPDATE SET state = excluded.state`,
+	_, err = tx.exec(`INSERT INTO attempts (run, step, number, state) VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET state = excluded.state`,
 		id, step.ID, before.Attempt.Number, encode(before.Attempt))
 	return err
 }
 
-func events(ctx context.Context, tx *sql.Tx, id string, last int64, all []run.Entry) error {
-	for i, e := range all {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO events VALUES (?,?,?)`, id, last+int64(i)+1, encode(e)); err != nil {
+func events(tx *transaction, id string, last int64, all []run.Entry) error {
+	for i := range all {
+		if _, err := tx.exec(insertEvent, id, last+int64(i)+1, encode(all[i])); err != nil {
 			return err
 		}
 	}

@@ -1,144 +1,171 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"github.com/berthdev/berth/internal/plan"
 	"github.com/berthdev/berth/internal/run"
 	"github.com/berthdev/berth/internal/store"
 )
 
-const record = `id, pipeline, environment, target, source, setup, status, plan, state, findings,
-	(SELECT count(*) FROM steps WHERE run = runs.id), (SELECT count(*) FROM steps WHERE run = runs.id AND steps.ended = 1)`
+// toDo selects a target's runs with which there is something left to do.
+const toDo = `SELECT id FROM runs WHERE target = ?1 AND ended = 0
+	UNION SELECT id FROM runs WHERE target = ?1 AND id IN (SELECT run FROM commands)`
 
 // Load gives the runs of a target with which there is something left to do.
 func (s *Store) Load(ctx context.Context, target string) ([]store.Active, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT `+record+` FROM runs WHERE target = ? AND (ended = 0 OR open > 0) ORDER BY id`, target)
-	if err != nil {
-		return nil, s.explain("read", err)
-	}
-	details, err := scanRuns(rows)
-	if err != nil {
-		return nil, s.explain("read", err)
-	}
-	all := make([]store.Active, len(details))
-	for i := range details {
-		if err := s.fill(ctx, &details[i]); err != nil {
-			return nil, s.explain("read", err)
+	var all []store.Active
+	err := s.look(ctx, func(tx *sql.Tx) error {
+		details, err := load(ctx, tx, toDo, target)
+		if err != nil {
+			return err
 		}
-		all[i].Detail = details[i]
-		if all[i].Commands, err = s.commands(ctx, details[i].ID); err != nil {
-			return nil, s.explain("read", err)
+		all = make([]store.Active, len(details))
+		byID := make(map[string]*store.Active, len(details))
+		for i, d := range details {
+			all[i].Detail = *d
+			byID[d.ID] = &all[i]
+		}
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var id string
+			var c run.Command
+			if err := rows.Scan(&id, into(&c)); err != nil {
+				return err
+			}
+			byID[id].Commands = append(byID[id].Commands, c)
+			return nil
+		}, `SELECT run, command FROM commands WHERE run IN (`+toDo+`) ORDER BY run, step, attempt, kind`, target)
+	})
+	if err != nil {
+		return nil, s.explain("read", err)
+	}
+	return all, nil
+}
+
+// load reads runs completely, in the order of their ids. which selects the ids.
+func load(ctx context.Context, tx *sql.Tx, which string, args ...any) ([]*store.Detail, error) {
+	var all []*store.Detail
+	byID := map[string]*store.Detail{}
+	err := each(ctx, tx, func(rows *sql.Rows) error {
+		d, err := scanRecord(rows)
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+		byID[d.ID] = d
+		return nil
+	}, recordsOf(which), args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []func(context.Context, *sql.Tx, map[string]*store.Detail, string, ...any) error{submissions, steps, attempts} {
+		if err := part(ctx, tx, byID, which, args...); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// scanRuns reads rows of record, without steps.
-func scanRuns(rows *sql.Rows) ([]store.Detail, error) {
-	defer rows.Close()
-	var all []store.Detail
-	for rows.Next() {
-		var d store.Detail
-		var status string
-		var head, state, findings []byte
-		if err := rows.Scan(&d.ID, &d.Pipeline, &d.Environment, &d.Target, &d.Source, &d.Setup, &status, &head, &state, &findings, &d.Steps, &d.Ended); err != nil {
-			return nil, err
-		}
-		d.State = &run.State{}
-		if err := json.Unmarshal(state, d.State); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(findings, &d.Findings); err != nil {
-			return nil, err
-		}
-		if head != nil {
-			d.Plan = &plan.Plan{}
-			if err := json.Unmarshal(head, d.Plan); err != nil {
-				return nil, err
-			}
-		}
-		d.Status, d.CreatedAt, d.StartedAt, d.EndedAt = run.Status(status), d.State.CreatedAt, d.State.StartedAt, d.State.EndedAt
-		all = append(all, d)
-	}
-	return all, rows.Err()
-}
-
-// fill adds the steps, and the attempts that are over.
-func (s *Store) fill(ctx context.Context, d *store.Detail) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT state, slim FROM steps WHERE run = ? ORDER BY ordinal`, d.ID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var state, slim sql.RawBytes
-		if err := rows.Scan(&state, &slim); err != nil {
+// submissions adds what was said once.
+func submissions(ctx context.Context, tx *sql.Tx, byID map[string]*store.Detail, which string, args ...any) error {
+	return each(ctx, tx, func(rows *sql.Rows) error {
+		var id string
+		var said store.Detail
+		if err := rows.Scan(&id, &said.Setup, into(&said.Plan), into(&said.Findings)); err != nil {
 			return err
 		}
-		step, err := decodeStep(state)
-		if err != nil {
-			return err
-		}
-		d.State.Steps = append(d.State.Steps, step)
-		var p plan.Step
-		if err := json.Unmarshal(slim, &p); err != nil {
-			return err
-		}
-		if d.Plan != nil {
-			d.Plan.Steps = append(d.Plan.Steps, p)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return s.attempts(ctx, d)
+		d := byID[id]
+		d.Setup, d.Plan, d.Findings = said.Setup, said.Plan, said.Findings
+		return nil
+	}, `SELECT run, setup, plan, findings FROM submissions WHERE run IN (`+which+`)`, args...)
 }
 
-func decodeStep(data []byte) (*run.Step, error) {
-	var step run.Step
-	return &step, json.Unmarshal(data, &step)
+func stepsOf(which string) string {
+	return `SELECT s.run, s.ordinal, s.state, p.slim FROM steps s JOIN specs p ON p.run = s.run AND p.id = s.id WHERE s.run IN (` + which + `)`
 }
 
-func (s *Store) attempts(ctx context.Context, d *store.Detail) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT step, state FROM attempts WHERE run = ? AND state IS NOT NULL ORDER BY step, number`, d.ID)
-	if err != nil {
-		return err
+// steps adds the states of steps, and what the graph needs of their plan.
+func steps(ctx context.Context, tx *sql.Tx, byID map[string]*store.Detail, which string, args ...any) error {
+	for _, d := range byID {
+		if d.Steps > 0 { // and so it has a plan
+			d.State.Steps, d.Plan.Steps = make([]*run.Step, d.Steps), make([]plan.Step, d.Steps)
+		}
 	}
-	defer rows.Close()
-	for rows.Next() {
+	return each(ctx, tx, func(rows *sql.Rows) error {
+		var id string
+		var at int
+		var state run.Step
+		var slim plan.Step
+		if err := rows.Scan(&id, &at, into(&state), into(&slim)); err != nil {
+			return err
+		}
+		byID[id].State.Steps[at], byID[id].Plan.Steps[at] = &state, slim
+		return nil
+	}, stepsOf(which), args...)
+}
+
+// attempts adds those that are over.
+func attempts(ctx context.Context, tx *sql.Tx, byID map[string]*store.Detail, which string, args ...any) error {
+	err := each(ctx, tx, func(rows *sql.Rows) error {
+		var id string
 		var a store.Attempt
-		var state []byte
-		if err := rows.Scan(&a.Step, &state); err != nil {
+		if err := rows.Scan(&id, &a.Step, into(&a.Attempt)); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(state, &a.Attempt); err != nil {
+		byID[id].Attempts = append(byID[id].Attempts, a)
+		return nil
+	}, `SELECT run, step, state FROM attempts WHERE state IS NOT NULL AND run IN (`+which+`) ORDER BY run, step, number`, args...)
+	for _, d := range byID {
+		slices.SortStableFunc(d.Attempts, func(a, b store.Attempt) int {
+			return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Step, b.Step))
+		})
+	}
+	return err
+}
+
+// look reads in one transaction, so that what is read belongs together.
+func (s *Store) look(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return do(tx)
+}
+
+type queryer interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}
+
+// each calls do for each row.
+func each(ctx context.Context, q queryer, do func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
 			return err
 		}
-		d.Attempts = append(d.Attempts, a)
 	}
 	return rows.Err()
 }
 
-func (s *Store) commands(ctx context.Context, id string) ([]run.Command, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT command FROM commands WHERE run = ?`, id)
-	if err != nil {
-		return nil, err
+// decoded is a column of JSON, to be scanned.
+type decoded struct{ into any }
+
+func into(v any) decoded { return decoded{v} }
+
+// Scan takes nothing for the zero value.
+func (d decoded) Scan(column any) error {
+	data, _ := column.([]byte)
+	if data == nil {
+		return nil
 	}
-	defer rows.Close()
-	var all []run.Command
-	for rows.Next() {
-		var data []byte
-		var c run.Command
-		if err := rows.Scan(&data); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(data, &c); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+	return json.Unmarshal(data, d.into)
 }

@@ -2,8 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -12,167 +11,146 @@ import (
 	"github.com/berthdev/berth/internal/store"
 )
 
+func recordsOf(which string) string {
+	return `SELECT id, pipeline, environment, target, source, status, steps, steps_ended, state FROM runs WHERE id IN (` + which + `) ORDER BY id`
+}
+
+// scanRecord reads a row of recordsOf.
+func scanRecord(rows *sql.Rows) (*store.Detail, error) {
+	d := &store.Detail{State: &run.State{}}
+	err := rows.Scan(&d.ID, &d.Pipeline, &d.Environment, &d.Target, &d.Source, &d.Status, &d.Steps, &d.Ended, into(d.State))
+	d.CreatedAt, d.StartedAt, d.EndedAt = d.State.CreatedAt, d.State.StartedAt, d.State.EndedAt
+	return d, err
+}
+
+const (
+	usualMost  = 50
+	readEvents = `SELECT number, entry FROM events WHERE run = ? AND number > ? ORDER BY number LIMIT ?`
+)
+
 // Runs lists runs, the newest first.
 func (s *Store) Runs(ctx context.Context, q store.Query) ([]store.Record, error) {
-	where, args := []string{"1=1"}, []any{}
-	if q.Pipeline != "" {
-		where, args = append(where, "pipeline = ?"), append(args, q.Pipeline)
+	if q.Most <= 0 {
+		q.Most = usualMost
 	}
-	if q.Before != "" {
-		where, args = append(where, "id < ?"), append(args, q.Before)
-	}
-	if len(q.Status) > 0 {
-		where = append(where, "status IN (?"+strings.Repeat(",?", len(q.Status)-1)+")")
-		for _, status := range q.Status {
-			args = append(args, string(status))
-		}
-	}
-	most := q.Most
-	if most <= 0 {
-		most = 50
-	}
-	rows, err := s.read.QueryContext(ctx, `SELECT `+record+` FROM runs WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, most)...)
+	which, args := newest(q)
+	var all []store.Record
+	err := each(ctx, s.read, func(rows *sql.Rows) error {
+		d, err := scanRecord(rows)
+		all = append(all, d.Record)
+		return err
+	}, recordsOf(which)+` DESC LIMIT ?`, append(args, q.Most)...)
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	details, err := scanRuns(rows)
-	all := make([]store.Record, len(details))
-	for i := range details {
-		all[i] = details[i].Record
-	}
-	return all, s.explain("read", err)
+	return all, nil
 }
+
+// newest selects the ids of the newest runs of each status that is asked for. Each part is read from the end of
+// an index, and ends after as many as are wanted.
+func newest(q store.Query) (string, []any) {
+	var parts []string
+	var args []any
+	if len(q.Status) == 0 {
+		q.Status = []run.Status{""} // any
+	}
+	for _, status := range q.Status {
+		where := []string{"id < ?"}
+		args = append(args, upTo(q.Before))
+		if q.Pipeline != "" {
+			where, args = append(where, "pipeline = ?"), append(args, q.Pipeline)
+		}
+		if status != "" {
+			where, args = append(where, "status = ?"), append(args, string(status))
+		}
+		args = append(args, q.Most)
+		parts = append(parts, `SELECT * FROM (SELECT id FROM runs WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?)`)
+	}
+	return strings.Join(parts, " UNION ALL "), args
+}
+
+// upTo is an id that those before it are less than: every id is, if none is given.
+func upTo(before string) string {
+	if before == "" {
+		return "\x7f"
+	}
+	return before
+}
+
+// mostAlike bounds how many runs an ambiguous beginning is answered with.
+const mostAlike = 20
 
 // Run gives a run by its id, or by a beginning of it.
 func (s *Store) Run(ctx context.Context, id string) (*store.Detail, error) {
 	id = strings.ToUpper(id)
-	rows, err := s.read.QueryContext(ctx, `SELECT `+record+` FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT 20`, id, id+"\x7f")
+	if id == "" {
+		return nil, store.ErrNoRun
+	}
+	var all []*store.Detail
+	err := s.look(ctx, func(tx *sql.Tx) error {
+		full, err := complete(ctx, tx, id)
+		if err == nil {
+			all, err = load(ctx, tx, `SELECT ?`, full)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	found, err := scanRuns(rows)
+	return all[0], nil
+}
+
+// complete finds the one run whose id begins like that.
+func complete(ctx context.Context, tx *sql.Tx, id string) (string, error) {
+	var ids []string
+	err := each(ctx, tx, func(rows *sql.Rows) error {
+		ids = append(ids, "")
+		return rows.Scan(&ids[len(ids)-1])
+	}, `SELECT id FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`, id, id+"\x7f", mostAlike)
 	switch {
 	case err != nil:
-		return nil, s.explain("read", err)
-	case len(found) == 0 || id == "":
-		return nil, store.ErrNoRun
-	case len(found) > 1 && found[0].ID != id:
-		e := &store.AmbiguousError{}
-		for _, d := range found {
-			e.IDs = append(e.IDs, d.ID)
-		}
-		return nil, e
+		return "", err
+	case len(ids) == 0:
+		return "", store.ErrNoRun
+	case len(ids) > 1 && ids[0] != id:
+		return "", &store.AmbiguousError{IDs: ids}
 	}
-	return &found[0], s.explain("read", s.fill(ctx, &found[0]))
+	return ids[0], nil
 }
 
 // Origins gives those of the plan, and then those of the cluster.
 func (s *Store) Origins(ctx context.Context, ref run.Ref) ([]placement.Origin, error) {
-	var planned, cluster []byte
-	err := s.read.QueryRowContext(ctx, `SELECT s.origins, a.cluster FROM steps s LEFT JOIN attempts a ON a.run = s.run AND a.step = s.id AND a.number = ?
-		WHERE s.run = ? AND s.id = ?`, ref.Attempt, ref.Run, ref.Step).Scan(&planned, &cluster)
+	var planned, cluster []placement.Origin
+	err := s.read.QueryRowContext(ctx, `SELECT p.origins, a.cluster FROM specs p LEFT JOIN attempts a ON a.run = p.run AND a.step = p.id AND a.number = ?
+		WHERE p.run = ? AND p.id = ?`, ref.Attempt, ref.Run, ref.Step).Scan(packed{&planned}, into(&cluster))
 	if err != nil {
 		return nil, s.explain("read", noRun(err))
 	}
-	var all, more []placement.Origin
-	if err := json.Unmarshal(planned, &all); err != nil {
-		return nil, err
-	}
-	if cluster != nil {
-		if err := json.Unmarshal(cluster, &more); err != nil {
-			return nil, err
-		}
-	}
-	return slices.Concat(all, more), nil
+	return slices.Concat(planned, cluster), nil
 }
 
 // Events gives the run's event log after a number.
 func (s *Store) Events(ctx context.Context, id string, after int64, most int) ([]store.Event, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT number, entry FROM events WHERE run = ? AND number > ? ORDER BY number LIMIT ?`, id, after, most)
+	var all []store.Event
+	err := each(ctx, s.read, func(rows *sql.Rows) error {
+		var e store.Event
+		if err := rows.Scan(&e.Number, into(&e.Entry)); err != nil {
+			return err
+		}
+		all = append(all, e)
+		return nil
+	}, readEvents, id, after, max(0, most))
 	if err != nil {
 		return nil, s.explain("read", err)
 	}
-	defer rows.Close()
-	var all []store.Event
-	for rows.Next() {
-		var e store.Event
-		var data []byte
-		if err := rows.Scan(&e.Number, &data); err != nil {
-			return nil, s.explain("read", err)
-		}
-		if err := json.Unmarshal(data, &e.Entry); err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, s.explain("read", rows.Err())
+	return all, nil
 }
 
 // Wait waits until the run's event log has something after a number.
 func (s *Store) Wait(ctx context.Context, id string, after int64) error {
-	return s.until(ctx, func() (bool, error) {
+	return s.explain("read", s.written.until(ctx, func() (bool, error) {
 		var last int64
 		err := s.read.QueryRowContext(ctx, `SELECT events FROM runs WHERE id = ?`, id).Scan(&last)
-		return last > after, s.explain("read", noRun(err))
-	})
+		return last > after, noRun(err)
+	}))
 }
-
-// Requests waits until there is something that the leader has not taken up.
-func (s *Store) Requests(ctx context.Context, e store.Epoch, after string) (store.Requests, error) {
-	asked := store.Requests{Cancelled: map[string]run.Cancel{}}
-	err := s.until(ctx, func() (bool, error) {
-		if err := s.submitted(ctx, after, &asked); err != nil {
-			return false, s.explain("read", err)
-		}
-		if err := s.cancelled(ctx, e, &asked); err != nil {
-			return false, s.explain("read", err)
-		}
-		return len(asked.Submitted)+len(asked.Cancelled) > 0, nil
-	})
-	return asked, err
-}
-
-func (s *Store) submitted(ctx context.Context, after string, asked *store.Requests) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs WHERE id > ? ORDER BY id`, after)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		asked.Submitted = append(asked.Submitted, id)
-	}
-	return rows.Err()
-}
-
-// cancelled takes the cancellations that this epoch has not seen. Most of the time there are none, which is
-// found out without writing.
-func (s *Store) cancelled(ctx context.Context, e store.Epoch, asked *store.Requests) error {
-	var any bool
-	if err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM cancels WHERE taken < ?)`, e).Scan(&any); err != nil || !any {
-		return err
-	}
-	rows, err := s.write.QueryContext(ctx, `UPDATE cancels SET taken = ?1 WHERE taken < ?1 RETURNING run, cancel`, e)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var data []byte
-		var c run.Cancel
-		if err := rows.Scan(&id, &data); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(data, &c); err != nil {
-			return err
-		}
-		asked.Cancelled[id] = c
-	}
-	return errors.Join(rows.Err(), ctx.Err())
-}
-
-var _ store.Store = (*Store)(nil)

@@ -5,90 +5,100 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/berthdev/berth/internal/plan"
 	"github.com/berthdev/berth/internal/run"
 	"github.com/berthdev/berth/internal/store"
 )
 
+const (
+	insertStep = `INSERT INTO steps (run, id, ordinal, ended, state) VALUES (?,?,?,?,?)`
+	insertSpec = `INSERT INTO specs (run, id, slim, spec, origins) VALUES (?,?,?,?,?)`
+)
+
 // Submit records a run.
 func (s *Store) Submit(ctx context.Context, sub store.Submission) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error { return submit(ctx, tx, sub) })
-	if errors.Is(err, store.ErrExists) {
-		return err
-	}
-	return s.explain("write", err)
+	return s.explain("write", s.transact(ctx, func(tx *transaction) error { return submit(tx, &sub) }))
 }
 
-func submit(ctx context.Context, tx *sql.Tx, sub store.Submission) error {
-	header := map[string]string{}
+func submit(tx *transaction, sub *store.Submission) error {
+	var pipeline, environment string
 	var head []byte
 	if p := sub.Plan; p != nil {
-		header["pipeline"], header["environment"] = p.Pipeline, p.Environment
+		pipeline, environment = p.Pipeline, p.Environment
 		bare := *p
 		bare.Steps = nil
 		head = encode(bare)
 	}
 	ended := 0
-	if sub.State.Status.Ended() {
-		ended = 1
+	for _, step := range sub.State.Steps {
+		ended += number(step.Status.Ended())
+	}
+	n, err := tx.exec(`INSERT INTO runs (id, submitted, pipeline, environment, target, source, status, ended, events, steps, steps_ended, state)
+		VALUES (?, 1 + (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'submitted'), ?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`,
+		sub.ID, pipeline, environment, sub.Target, sub.Source, string(sub.State.Status), number(sub.State.Status.Ended()),
+		len(sub.Entries), len(sub.State.Steps), ended, encode(sub.State))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return store.ErrExists
+	}
+	if _, err := tx.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'submitted'`); err != nil {
+		return err
 	}
 	if sub.Setup == nil {
 		sub.Setup = []byte("{}")
 	}
-	done, err := tx.ExecContext(ctx, `INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,0,?,?,?,?) ON CONFLICT DO NOTHING`,
-		sub.ID, header["pipeline"], header["environment"], sub.Target, sub.Source, sub.Setup, string(sub.State.Status), ended,
-		len(sub.Entries), head, encode(sub.State), encode(sub.Findings))
+	_, err = tx.exec(`INSERT INTO submissions (run, setup, plan, findings) VALUES (?,?,?,?)`, sub.ID, sub.Setup, head, encode(sub.Findings))
 	if err != nil {
 		return err
 	}
-	if n, err := done.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, store.ErrExists)
-	}
-	if err := submitSteps(ctx, tx, sub); err != nil {
+	if err := submitSteps(tx, sub); err != nil {
 		return err
 	}
-	return events(ctx, tx, sub.ID, 0, sub.Entries)
+	return events(tx, sub.ID, 0, sub.Entries)
 }
 
-func submitSteps(ctx context.Context, tx *sql.Tx, sub store.Submission) error {
-	if sub.Plan == nil || len(sub.State.Steps) == 0 {
+func submitSteps(tx *transaction, sub *store.Submission) error {
+	if len(sub.State.Steps) == 0 {
 		return nil
 	}
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO steps VALUES (?,?,?,0,?,?,?,?)`)
-	if err != nil {
-		return err
+	if sub.Plan == nil || len(sub.Plan.Steps) != len(sub.State.Steps) {
+		return fmt.Errorf("the state of run %s is not of its plan", sub.ID)
 	}
-	defer insert.Close()
 	slim := run.Slim(sub.Plan)
-	for i := range sub.Plan.Steps {
+	var p packer
+	for i, step := range sub.State.Steps {
 		spec := sub.Plan.Steps[i]
-		origins := spec.Pod.Origins
+		origins, err := p.pack(spec.Pod.Origins)
+		if err != nil {
+			return err
+		}
 		spec.Pod.Origins = nil
-		if _, err := insert.ExecContext(ctx, sub.ID, i, spec.ID, encode(sub.State.Steps[i]), encode(slim.Steps[i]), encode(spec), encode(origins)); err != nil {
+		if _, err := tx.exec(insertStep, sub.ID, spec.ID, i, number(step.Status.Ended()), encode(step)); err != nil {
+			return err
+		}
+		if _, err := tx.exec(insertSpec, sub.ID, spec.ID, encode(slim.Steps[i]), encode(spec), origins); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Cancel records that someone wants the run to end.
-func (s *Store) Cancel(ctx context.Context, id string, c run.Cancel) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		var ended bool
-		if err := tx.QueryRowContext(ctx, `SELECT ended FROM runs WHERE id = ?`, id).Scan(&ended); err != nil {
-			return noRun(err)
-		}
-		if ended {
-			return nil
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO cancels VALUES (?,?,0) ON CONFLICT DO NOTHING`, id, encode(c))
-		return err
-	})
-	if errors.Is(err, store.ErrNoRun) {
-		return err
+// Spec gives a step of a run's plan, without origins.
+func (s *Store) Spec(ctx context.Context, id, step string) (*plan.Step, error) {
+	var data []byte
+	var spec plan.Step
+	err := s.read.QueryRowContext(ctx, `SELECT spec FROM specs WHERE run = ? AND id = ?`, id, step).Scan(&data)
+	if err == nil {
+		err = json.Unmarshal(data, &spec)
 	}
-	return s.explain("write", err)
+	if err != nil {
+		return nil, s.explain("read", noRun(err))
+	}
+	return &spec, nil
 }
 
 func noRun(err error) error {
@@ -98,16 +108,6 @@ func noRun(err error) error {
 	return err
 }
 
-// Spec gives a step of a run's plan, without origins.
-func (s *Store) Spec(ctx context.Context, id, step string) (*plan.Step, error) {
-	var data []byte
-	if err := s.read.QueryRowContext(ctx, `SELECT spec FROM steps WHERE run = ? AND id = ?`, id, step).Scan(&data); err != nil {
-		return nil, s.explain("read", noRun(err))
-	}
-	var spec plan.Step
-	return &spec, json.Unmarshal(data, &spec)
-}
-
 // encode gives the JSON of what always has one.
 func encode(v any) []byte {
 	data, err := json.Marshal(v)
@@ -115,4 +115,12 @@ func encode(v any) []byte {
 		panic(err)
 	}
 	return data
+}
+
+// number is what SQLite has for a boolean.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

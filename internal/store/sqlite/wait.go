@@ -2,50 +2,135 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"sync"
 	"time"
 )
 
 // lookEvery is how often another process's writing is looked for. This process's own is told at once.
-const lookEvery = 150 * time.Millisecond
+const lookEvery = 100 * time.Millisecond
+
+// watch tells those who wait that something was written. However many they are, other processes are looked
+// for once, and not at all while nobody waits.
+type watch struct {
+	db *sql.DB
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced by tell
+	waiting int           // how many wait
+	stop    context.CancelFunc
+	closed  bool
+}
 
 // until calls holds until it is true: at once, and then whenever something was written.
-func (s *Store) until(ctx context.Context, holds func() (bool, error)) error {
-	conn, err := s.read.Conn(ctx)
-	if err != nil {
+func (w *watch) until(ctx context.Context, holds func() (bool, error)) error {
+	if ok, err := holds(); ok || err != nil {
 		return err
 	}
-	defer conn.Close()
-	// SQLite counts, for one connection, what others have committed (PRAGMA data_version).
-	version := func() (n int64, err error) {
-		err = conn.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&n)
-		return n, err
+	if err := w.enter(ctx); err != nil {
+		return err
 	}
-	t := time.NewTicker(lookEvery)
-	defer t.Stop()
+	defer w.leave()
 	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		before, err := version()
+		changed, err := w.next()
 		if err != nil {
-			return s.explain("read", err)
+			return err
 		}
 		if ok, err := holds(); ok || err != nil {
 			return err
 		}
-		for waiting := true; waiting; {
-			select {
-			case <-changed:
-				waiting = false
-			case <-t.C:
-				now, err := version()
-				if err != nil {
-					return s.explain("read", err)
-				}
-				waiting = now == before
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
+}
+
+// next gives what is closed when something is written from now on.
+func (w *watch) next() (<-chan struct{}, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, errClosed
+	}
+	if w.changed == nil {
+		w.changed = make(chan struct{})
+	}
+	return w.changed, nil
+}
+
+// tell wakes those who wait.
+func (w *watch) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.changed != nil {
+		close(w.changed)
+		w.changed = nil
+	}
+}
+
+// enter counts one who waits. The first of them has other processes looked for, from this moment on.
+func (w *watch) enter(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	if w.waiting == 0 {
+		conn, err := w.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		seen, err := commits(conn)
+		if err != nil {
+			conn.Close()
+			return err
+		}
+		var looking context.Context
+		looking, w.stop = context.WithCancel(within)
+		go w.look(looking, conn, seen)
+	}
+	w.waiting++
+	return nil
+}
+
+func (w *watch) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting--; w.waiting == 0 {
+		w.stop()
+	}
+}
+
+// look tells what other processes write: SQLite counts, for one connection, what others have committed.
+func (w *watch) look(ctx context.Context, conn *sql.Conn, seen int64) {
+	defer conn.Close()
+	t := time.NewTicker(lookEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+		now, err := commits(conn)
+		if err != nil || now != seen { // an error is found again by those who wait, and is theirs to report
+			w.tell()
+		}
+		seen = now
+	}
+}
+
+func commits(conn *sql.Conn) (n int64, err error) {
+	err = conn.QueryRowContext(within, `PRAGMA data_version`).Scan(&n)
+	return n, err
+}
+
+// close ends all waiting.
+func (w *watch) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.tell()
 }
