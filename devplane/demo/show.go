@@ -47,6 +47,37 @@ func golang(ctx context.Context, root string, out io.Writer, args ...string) ([]
 	return text, nil
 }
 
+// visible gives a folder with the repository that pods on process nodes see: each has a /tmp of its own, so
+// one that lies there is copied.
+func visible(ctx context.Context, root string) (repo string, remove func(), err error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", nil, err
+	}
+	if !strings.HasPrefix(real, "/tmp/") {
+		return root, func() {}, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp(cache, "berth-demo-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	repo = filepath.Join(dir, "berth.git")
+	out, err := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", "--bare", real, repo).CombinedOutput()
+	if err != nil {
+		remove()
+		return "", nil, fmt.Errorf("the repository could not be copied: %w\n%s", err, out)
+	}
+	return repo, remove, nil
+}
+
 // show runs what the demo consists of, and stops at the first thing that is not as expected.
 func show(s *shell, tool toolchain) error {
 	fmt.Fprintf(s.out, "\n$ export BERTH_OPERATOR=%s\n", operator)
@@ -54,7 +85,12 @@ func show(s *shell, tool toolchain) error {
 	s.run(0, `\bon general-arm64-0`, "check", "--nodes", nodes, "--profiles", "general,arm64")
 
 	s.say("A pipeline: clone this repository, vet it, test it on two architectures, build it.")
-	text := s.run(0, `digest=sha256:`, "run", "examples/demo/pipeline.yaml", "--param", "repo="+s.root,
+	repo, remove, err := visible(s.ctx, s.root)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	text := s.run(0, `digest=sha256:`, "run", "examples/demo/pipeline.yaml", "--param", "repo="+repo,
 		"--param", "goroot="+tool.GOROOT, "--param", "gocache="+tool.GOCACHE, "--param", "modcache="+tool.GOMODCACHE)
 	id := regexp.MustCompile(`berth: run (\S+) of`).FindStringSubmatch(text)
 
