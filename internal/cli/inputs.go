@@ -63,11 +63,13 @@ func operatorName(flag string) string {
 }
 
 // operator reads the operator file. Without one it is empty, which is said on stderr with what follows from
-// it. File is nil if the file has errors.
+// it, if anything does. File is nil if the file has errors.
 func (in *inputs) operator(flag, without string) (*profile.File, finding.List, error) {
 	name := operatorName(flag)
 	if name == "" {
-		fmt.Fprintf(in.cmd.ErrOrStderr(), "berth: no operator file (--operator FILE or %s): %s\n", operatorVariable, without)
+		if without != "" {
+			fmt.Fprintf(in.cmd.ErrOrStderr(), "berth: no operator file (--operator FILE or %s): %s\n", operatorVariable, without)
+		}
 		return profile.Empty(), finding.List{}, nil
 	}
 	text, err := in.read(name)
@@ -76,6 +78,17 @@ func (in *inputs) operator(flag, without string) (*profile.File, finding.List, e
 	}
 	file, findings := profile.Load(name, text)
 	return file, findings, nil
+}
+
+// both reads an operator file and a pipeline. A file that has errors is nil.
+func (in *inputs) both(operatorFlag, without, name string) (*profile.File, *pipeline.File, finding.List, error) {
+	operator, findings, err := in.operator(operatorFlag, without)
+	if err != nil {
+		return nil, nil, findings, err
+	}
+	file, found, err := in.pipeline(name, operator)
+	findings.Join(found)
+	return operator, file, findings, err
 }
 
 // pipeline reads a pipeline file. File is nil if the file has errors.

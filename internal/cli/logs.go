@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -60,9 +59,9 @@ func printLog(cmd *cobra.Command, state, operator, id, name string, number int) 
 	if err != nil {
 		return err
 	}
-	archive, err := logs.Open(cmd.Context(), location, filepath.Join(folder, "spool"))
+	archive, err := openArchive(cmd.Context(), location, folder)
 	if err != nil {
-		return &codeError{exitNoService, err}
+		return err
 	}
 	defer archive.Close()
 	r, err := archive.Read(cmd.Context(), run.Ref{Run: d.ID, Step: step.ID, Attempt: number})

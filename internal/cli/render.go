@@ -86,15 +86,10 @@ func render(cmd *cobra.Command, name string, f renderFlags) error {
 		return err
 	}
 	in := newInputs(cmd)
-	operator, findings, err := in.operator(f.operator, "an empty one is used, with no baseline, no profiles and no environments")
+	operator, file, findings, err := in.both(f.operator, "an empty one is used, with no baseline, no profiles and no environments", name)
 	if err != nil {
 		return err
 	}
-	file, found, err := in.pipeline(name, operator)
-	if err != nil {
-		return err
-	}
-	findings.Join(found)
 	var out plan.Outcome
 	code := exitInvalid
 	if file != nil && operator != nil {
@@ -148,11 +143,9 @@ const noRun = "00000000000000000000000000"
 // renderSteps makes the pods of the steps that are asked for: all if step is empty.
 func renderSteps(cmd *cobra.Command, out plan.Outcome, operator *profile.File, step string) ([]renderedStep, error) {
 	all := []renderedStep{}
-	var known []string
 	for i := range out.Plan.Steps {
 		s := &out.Plan.Steps[i]
-		known = append(known, s.Step, s.Name)
-		if step != "" && step != s.Step && step != s.Name && step != s.ID {
+		if step != "" && !isCalled(s, step) {
 			continue
 		}
 		pod, err := podspec.Pod(s, podspec.Facts{Instance: noRun, Run: noRun, Attempt: 1, Fence: 1, Preview: true})
@@ -166,11 +159,25 @@ func renderSteps(cmd *cobra.Command, out plan.Outcome, operator *profile.File, s
 		all = append(all, renderedStep{s.Name, matrix, pod, s.Pod.Origins, out.Steps[i], layersOf(s, operator)})
 	}
 	if len(all) == 0 {
-		slices.Sort(known)
-		known = slices.Compact(known)
-		return nil, usageErrorf(cmd, "--step %q: %s", step, finding.DidYouMean(step, known, "the run has "+finding.Either(known)))
+		return nil, noStep(cmd, out.Plan, step)
 	}
 	return all, nil
+}
+
+// isCalled says whether a step, or the one of the pipeline that it is an instance of, has the name.
+func isCalled(s *plan.Step, name string) bool {
+	return name == s.Step || name == s.Name || name == s.ID
+}
+
+// noStep says that --step names none, and which there are.
+func noStep(cmd *cobra.Command, p *plan.Plan, name string) error {
+	var known []string
+	for i := range p.Steps {
+		known = append(known, p.Steps[i].Step, p.Steps[i].Name)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	return usageErrorf(cmd, "--step %q: %s", name, finding.DidYouMean(name, known, "the run has "+finding.Either(known)))
 }
 
 // renderYAML prints documents that kubectl reads, with comments between them.

@@ -76,15 +76,10 @@ func runPipeline(cmd *cobra.Command, name string, f runFlags) error {
 		return err
 	}
 	in := newInputs(cmd)
-	operator, findings, err := in.quietOperator(f.Operator)
+	operator, file, findings, err := in.both(f.Operator, "", name)
 	if err != nil {
 		return err
 	}
-	file, found, err := in.pipeline(name, operator)
-	if err != nil {
-		return err
-	}
-	findings.Join(found)
 	if file == nil || operator == nil {
 		printFindings(cmd.ErrOrStderr(), findings, in.sources)
 		fmt.Fprintln(cmd.ErrOrStderr(), summary(1, findings))
@@ -119,18 +114,13 @@ func (f *runFlags) plan(file *pipeline.File, operator *profile.File, in pipeline
 // only leaves of a plan one step, or the instances of one, and what they need.
 func only(cmd *cobra.Command, p *plan.Plan, step string) (*plan.Plan, error) {
 	wanted := map[string]bool{}
-	var known []string
-	for i := len(p.Steps) - 1; i >= 0; i-- { // a step comes after what it needs, or is found by another round
-		s := &p.Steps[i]
-		known = append(known, s.Step, s.Name)
-		if s.Step == step || s.Name == step || s.ID == step {
-			wanted[s.ID] = true
+	for i := range p.Steps {
+		if isCalled(&p.Steps[i], step) {
+			wanted[p.Steps[i].ID] = true
 		}
 	}
 	if len(wanted) == 0 {
-		slices.Sort(known)
-		known = slices.Compact(known)
-		return nil, usageErrorf(cmd, "--step %q: %s", step, finding.DidYouMean(step, known, "the run has "+finding.Either(known)))
+		return nil, noStep(cmd, p, step)
 	}
 	for before := 0; before < len(wanted); {
 		before = len(wanted)
@@ -165,7 +155,7 @@ func start(cmd *cobra.Command, f runFlags, name string, out plan.Outcome, findin
 	id := ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String()
 	if out.Refused {
 		rejected := &run.State{ID: id, Status: run.Rejected, CreatedAt: time.Now(), EndedAt: time.Now()}
-		err := s.Submit(ctx, store.Submission{ID: id, Target: f.name(), Source: name, State: rejected, Findings: findings, Plan: out.Header,
+		err := s.Submit(ctx, store.Submission{ID: id, Target: f.Executor, Source: name, State: rejected, Findings: findings, Plan: out.Header,
 			Entries: []run.Entry{{At: time.Now(), Kind: run.KindRun, Status: string(run.Rejected)}}})
 		if err == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "The operator's rules refuse this run; \"berth show %s\" has it on record.\n", id)
@@ -173,7 +163,7 @@ func start(cmd *cobra.Command, f runFlags, name string, out plan.Outcome, findin
 		return said(exitRefused)
 	}
 	w := &work{cmd: cmd, folder: folder, store: s, target: f.target, output: f.output}
-	if err := w.open(ctx, id); err != nil {
+	if err := w.open(ctx); err != nil {
 		return err
 	}
 	defer w.close()
@@ -186,7 +176,7 @@ func start(cmd *cobra.Command, f runFlags, name string, out plan.Outcome, findin
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}
-	return w.seeThrough(ctx, []string{id})
+	return w.seeThrough(ctx, id)
 }
 
 // setup is how a run is found again by whoever resumes it.
@@ -205,7 +195,8 @@ func absolute(name string) string {
 	return name
 }
 
-func holder(id string) string {
+// holder is who has the lease, for whoever finds it taken.
+func holder() string {
 	return fmt.Sprintf("berth (pid %d) since %s", os.Getpid(), time.Now().Format(time.RFC3339))
 }
 
@@ -216,12 +207,4 @@ func inUse(err error, folder string) error {
 		return &codeError{exitNoService, fmt.Errorf("%s works with the state in %s\nWait until it has ended, or name another folder with --state DIR", held.Holder, folder)}
 	}
 	return &codeError{exitNoService, err}
-}
-
-// quietOperator reads the operator file; without one it is empty, and nothing is said of that yet.
-func (in *inputs) quietOperator(flag string) (*profile.File, finding.List, error) {
-	if operatorName(flag) == "" {
-		return profile.Empty(), finding.List{}, nil
-	}
-	return in.operator(flag, "")
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/run"
 	"github.com/berthdev/berth/internal/store"
 )
@@ -164,10 +165,7 @@ func (v *liveView) row(id string, width int) string {
 	if d := time.Since(s.since); d < 10*time.Second {
 		elapsed = fmt.Sprintf("%ds", max(0, int(d.Seconds())))
 	}
-	text := fmt.Sprintf("%-*s  %-8s  %6s  %s", v.width, v.name(id), s.status, elapsed, s.text)
-	if r := []rune(text); len(r) >= width {
-		text = string(r[:width-2]) + "…"
-	}
+	text := finding.Clip(fmt.Sprintf("%-*s  %-8s  %6s  %s", v.width, v.name(id), s.status, elapsed, s.text), width-1)
 	colour := yellow
 	if s.status == run.StepRunning {
 		colour = cyan

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -128,11 +129,11 @@ func runJSON(ctx context.Context, s store.Store, d *store.Detail) (shownDetail, 
 		if state.Attempt != nil {
 			step.Node = state.Attempt.Node
 		}
-		origins, err := s.Origins(ctx, run.Ref{Run: d.ID, Step: state.ID, Attempt: 1})
+		profiles, err := profilesOf(ctx, s, d, state)
 		if err != nil {
-			return out, &codeError{exitNoService, err}
+			return out, err
 		}
-		step.Profiles = append(step.Profiles, profilesIn(origins)...)
+		step.Profiles = append(step.Profiles, profiles...)
 		out.Steps = append(out.Steps, step)
 	}
 	return out, nil
@@ -150,6 +151,15 @@ func attemptsOf(d *store.Detail, s *run.Step) []run.Attempt {
 		all = append(all, *s.Attempt)
 	}
 	return all
+}
+
+// profilesOf names the profiles that a step ran under. They are the same for all of its attempts.
+func profilesOf(ctx context.Context, s store.Store, d *store.Detail, step *run.Step) ([]string, error) {
+	origins, err := s.Origins(ctx, run.Ref{Run: d.ID, Step: step.ID, Attempt: 1})
+	if err != nil {
+		return nil, &codeError{exitNoService, err}
+	}
+	return profilesIn(origins), nil
 }
 
 // profilesIn names the profiles among the layers of a pod, in the order in which they first set something.
@@ -195,14 +205,13 @@ func printRun(w io.Writer, s store.Store, d *store.Detail) error {
 		printFindings(w, d.Findings, nil)
 		return nil
 	}
-	var t table
-	t.row("STEP", "STATUS", "TRY", "NODE", "PROFILES", "WAITED", "RAN", "")
+	t := stepTable()
 	for i, state := range d.State.Steps {
-		origins, err := s.Origins(context.Background(), run.Ref{Run: d.ID, Step: state.ID, Attempt: 1})
+		profiles, err := profilesOf(context.Background(), s, d, state)
 		if err != nil {
-			return &codeError{exitNoService, err}
+			return err
 		}
-		t.row(stepRow(d.Plan.Steps[i].Name, state, profilesIn(origins))...)
+		t.row(stepRow(d.Plan.Steps[i].Name, state, profiles)...)
 	}
 	t.write(w, "")
 	return nil
@@ -219,6 +228,14 @@ func paintStatus(status string) string {
 	return bold + colour + status + plain
 }
 
+// stepTable is a table of steps, with its head.
+func stepTable() *table {
+	t := &table{}
+	t.row("STEP", "STATUS", "TRY", "NODE", "PROFILES", "WAITED", "RAN", "")
+	return t
+}
+
+// stepRow is a step in it.
 func stepRow(name string, s *run.Step, profiles []string) []string {
 	try, node, waited, ran, said := "-", "-", "-", "-", ""
 	if a := s.Attempt; a != nil {
@@ -242,30 +259,14 @@ func stepRow(name string, s *run.Step, profiles []string) []string {
 	case s.Outcome != nil && s.Outcome.Class != run.Success:
 		said = s.Outcome.Message
 	}
-	for _, name := range sortedKeys(s.Outputs) {
-		said = strings.TrimSpace(said + " " + name + "=" + shortText(s.Outputs[name]))
+	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
+		said = strings.TrimSpace(said + " " + name + "=" + finding.Clip(s.Outputs[name], 40))
 	}
 	listed := strings.Join(profiles, ",")
 	if listed == "" {
 		listed = "-"
 	}
 	return []string{name, string(s.Status), try, node, listed, waited, ran, said}
-}
-
-func shortText(text string) string {
-	if r := []rune(text); len(r) > 40 {
-		return string(r[:39]) + "…"
-	}
-	return text
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // showOrigins shows where the values of a step's pod came from.
@@ -285,8 +286,7 @@ func showOrigins(cmd *cobra.Command, s store.Store, d *store.Detail, name, outpu
 	if output == "json" {
 		return printJSON(cmd.OutOrStdout(), map[string]any{"name": step.Name, "state": state, "attempts": attemptsOf(d, state), "origins": origins})
 	}
-	var t table
-	t.row("STEP", "STATUS", "TRY", "NODE", "PROFILES", "WAITED", "RAN", "")
+	t := stepTable()
 	t.row(stepRow(step.Name, state, profilesIn(origins))...)
 	t.write(cmd.OutOrStdout(), "")
 	if len(origins) > 0 {

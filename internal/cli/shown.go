@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/placement"
 )
 
@@ -22,12 +23,7 @@ func shortJSON(v any) string {
 	if err := e.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	const most = 60
-	text := []rune(strings.TrimSpace(b.String()))
-	if len(text) > most {
-		return string(text[:most-1]) + "…"
-	}
-	return string(text)
+	return finding.Clip(strings.TrimSpace(b.String()), 60)
 }
 
 // at gives the value at a path of a pod, nil if there is none. Items are found by name.

@@ -75,9 +75,6 @@ func (t *target) choose(cmd *cobra.Command, operator *profile.File) error {
 	return nil
 }
 
-// name is how the state tells targets apart, for one that was not opened.
-func (t *target) name() string { return t.Executor }
-
 // open makes the executor, and says what it is called in the state.
 func (t *target) open(folder, instance string, log *slog.Logger) (executor.Executor, string, error) {
 	if t.Executor == executorLocal {

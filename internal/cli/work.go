@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -33,7 +32,6 @@ type work struct {
 	name    string // of the target, in the state
 	rules   *rules
 	archive *logs.Archive
-	hub     *logs.Hub
 	engine  *engine.Engine
 	stop    context.CancelFunc
 	ended   chan error // of the engine
@@ -41,7 +39,7 @@ type work struct {
 }
 
 // open makes the parts, and takes the lease.
-func (w *work) open(ctx context.Context, id string) error {
+func (w *work) open(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(w.cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error
 	if w.rules, err = newRules(w.target.Operator, log); err != nil {
@@ -52,20 +50,15 @@ func (w *work) open(ctx context.Context, id string) error {
 		return err
 	}
 	w.name = name
-	location := w.rules.file().Logs.Archive
-	if location == "" {
-		location = logs.FileURL(filepath.Join(w.folder, "logs"))
-	}
-	if w.archive, err = logs.Open(ctx, location, filepath.Join(w.folder, "spool")); err != nil {
-		return &codeError{exitNoService, err}
+	if w.archive, err = openArchive(ctx, archiveAt(w.rules.file(), w.folder), w.folder); err != nil {
+		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
 	follow := w.rules.file().Logs.Follow || w.output != "json"
-	w.hub = logs.NewHub(running, w.archive, follow)
-	w.shown.hub = w.hub
+	w.shown.hub = logs.NewHub(running, w.archive, follow)
 	w.engine, err = engine.New(ctx, engine.Options{Store: w.store, Executor: executor, Target: name, Logs: &w.shown, Operator: w.rules.file,
-		Holder: holder(id), Kept: kept, Log: log})
+		Holder: holder(), Kept: kept, Log: log})
 	if err != nil {
 		stop()
 		return inUse(err, w.folder)
@@ -89,39 +82,35 @@ func (w *work) close() {
 	w.archive.Close()
 }
 
-// seeThrough shows runs until they have ended and nothing is left of them. The error is the worst end.
-func (w *work) seeThrough(ctx context.Context, ids []string) error {
+// seeThrough shows a run until it has ended and nothing is left of it. The error is how it ended.
+func (w *work) seeThrough(ctx context.Context, id string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	left := make(chan struct{})
-	go w.onSignals(ctx, signals, ids, left, cancel)
+	go w.onSignals(ctx, signals, id, left, cancel)
 
-	code := exitOK
-	for _, id := range ids {
-		c, err := w.follow(ctx, id)
-		if errors.Is(err, context.Canceled) {
-			select {
-			case <-left:
-				return &codeError{exitCancelled, errors.New("left at once: pods are removed on the next start of \"berth run\" or \"berth resume\" with this state")}
-			case err := <-w.ended:
-				w.ended <- err
-				return &codeError{exitNoService, err}
-			default:
-			}
-		}
-		if err != nil {
+	code, err := w.follow(ctx, id)
+	if errors.Is(err, context.Canceled) {
+		select {
+		case <-left:
+			return &codeError{exitCancelled, errors.New("left at once: pods are removed on the next start of \"berth run\" or \"berth resume\" with this state")}
+		case err := <-w.ended:
+			w.ended <- err
 			return &codeError{exitNoService, err}
+		default:
 		}
-		code = max(code, c)
+	}
+	if err != nil {
+		return &codeError{exitNoService, err}
 	}
 	return said(code)
 }
 
-// onSignals cancels the runs on the first signal, and leaves at once on the second, or when the engine ends.
-func (w *work) onSignals(ctx context.Context, signals <-chan os.Signal, ids []string, left chan<- struct{}, cancel func()) {
+// onSignals cancels the run on the first signal, and leaves at once on the second, or when the engine ends.
+func (w *work) onSignals(ctx context.Context, signals <-chan os.Signal, id string, left chan<- struct{}, cancel func()) {
 	var asked time.Time
 	for {
 		select {
@@ -144,10 +133,8 @@ func (w *work) onSignals(ctx context.Context, signals <-chan os.Signal, ids []st
 		}
 		asked = time.Now()
 		w.shown.note("cancelling; Ctrl-C again leaves at once, and what is left over is removed on the next start")
-		for _, id := range ids {
-			if err := w.store.Cancel(ctx, id, run.Cancel{By: userName(), Message: ""}); err != nil {
-				w.shown.note("%v", err)
-			}
+		if err := w.store.Cancel(ctx, id, run.Cancel{By: userName()}); err != nil {
+			w.shown.note("%v", err)
 		}
 	}
 }
@@ -224,16 +211,29 @@ func (w *work) view(d *store.Detail) view {
 	if w.output == "json" {
 		return &jsonView{out: out, err: w.cmd.ErrOrStderr()}
 	}
-	names, order := map[string]string{}, []string{}
-	for _, s := range d.Plan.Steps {
-		names[s.ID] = s.Name
-		order = append(order, s.ID)
-	}
-	l := newLines(names, colours(out))
+	l := newLines(stepNames(d), colours(out))
 	if f, ok := out.(*os.File); ok && isTerminal(out) && os.Getenv("TERM") != "dumb" {
-		return newLiveView(f, order, l)
+		return newLiveView(f, stepIDs(d), l)
 	}
 	return newPlainView(out, l)
+}
+
+// stepNames gives the names of a run's steps to people, by ID.
+func stepNames(d *store.Detail) map[string]string {
+	names := map[string]string{}
+	for _, s := range d.Plan.Steps {
+		names[s.ID] = s.Name
+	}
+	return names
+}
+
+// stepIDs gives the IDs of a run's steps, in their order.
+func stepIDs(d *store.Detail) []string {
+	ids := make([]string, len(d.Plan.Steps))
+	for i, s := range d.Plan.Steps {
+		ids[i] = s.ID
+	}
+	return ids
 }
 
 // shownLogs hands logs to the hub, and their lines to the view.
@@ -241,8 +241,9 @@ type shownLogs struct {
 	hub *logs.Hub
 
 	mu    sync.Mutex
-	views map[string]view           // by run
-	names map[string]string         // of steps, by run and ID
+	run   string                    // that is shown; the engine has others too
+	view  view                      // nil: none is shown yet
+	names map[string]string         // of its steps, by ID
 	tails map[run.Ref]chan struct{} // closed when all of it was shown
 }
 
@@ -250,21 +251,15 @@ type shownLogs struct {
 func (s *shownLogs) show(d *store.Detail, v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.views == nil {
-		s.views, s.names, s.tails = map[string]view{}, map[string]string{}, map[run.Ref]chan struct{}{}
-	}
-	s.views[d.ID] = v
-	for _, step := range d.Plan.Steps {
-		s.names[d.ID+"/"+step.ID] = step.Name
-	}
+	s.run, s.view, s.names, s.tails = d.ID, v, stepNames(d), map[run.Ref]chan struct{}{}
 }
 
-// note says something in the view of each run.
+// note says something where the run is shown.
 func (s *shownLogs) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, v := range s.views { // in any order; nearly always there is one
-		v.note(format, args...)
+	if s.view != nil {
+		s.view.note(format, args...)
 	}
 }
 
@@ -278,13 +273,13 @@ func (s *shownLogs) Started(ref run.Ref, follow engine.Source) {
 func (s *shownLogs) tail(ref run.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.views[ref.Run]
-	if _, json := v.(*jsonView); v == nil || json || s.tails[ref] != nil {
+	v := s.view
+	if _, json := v.(*jsonView); json || ref.Run != s.run || s.tails[ref] != nil {
 		return
 	}
 	done := make(chan struct{})
 	s.tails[ref] = done
-	name := s.names[ref.Run+"/"+ref.Step]
+	name := s.names[ref.Step]
 	go func() {
 		defer close(done)
 		r, err := s.hub.Tail(context.Background(), ref)

@@ -46,14 +46,14 @@ func candidate(a *active, s *run.Step) pool.Candidate {
 
 // admitRuns lets queued runs begin, the oldest first.
 func (l *loop) admitRuns() {
+	queued := l.oldest(func(a *active) bool { return a.state.Status == run.Queued })
+	if len(queued) == 0 {
+		return
+	}
 	most, running := l.operator.ActiveLimits.Runs, 0
-	var queued []*active
-	for _, a := range l.sorted() {
-		switch a.state.Status {
-		case run.Running:
+	for _, a := range l.runs {
+		if a.state.Status == run.Running {
 			running++
-		case run.Queued:
-			queued = append(queued, a)
 		}
 	}
 	for i, a := range queued {

@@ -98,7 +98,6 @@ func (l *loop) archived(ref run.Ref) {
 	if !undone {
 		return
 	}
-	l.step(a, run.Collected{Step: ref.Step, Attempt: ref.Attempt})
 	if c.Keep && l.Kept(a.setup) {
 		l.tickOff(a, c)
 		return
@@ -108,7 +107,7 @@ func (l *loop) archived(ref run.Ref) {
 		time.AfterFunc(left, func() { l.inbox.put(expired{ref}) })
 		return
 	}
-	l.remove(ref, c)
+	l.remove(ref, c.ID)
 }
 
 func (l *loop) keepTime(c run.Command) time.Duration {
@@ -118,16 +117,17 @@ func (l *loop) keepTime(c run.Command) time.Duration {
 	return l.operator.Kubernetes.Keep.Failed
 }
 
-// expire removes an object that was kept.
+// expire removes an object that was kept, now that its keep time is over.
 func (l *loop) expire(ref run.Ref) {
 	if c, kept := l.kept[ref]; kept {
 		delete(l.kept, ref)
-		l.remove(ref, c)
+		l.remove(ref, c.ID)
 	}
 }
 
-func (l *loop) remove(ref run.Ref, c run.Command) {
-	l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: ref, ID: c.ID}) })
+// remove has an object removed once the batch is durable.
+func (l *loop) remove(ref run.Ref, id string) {
+	l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: ref, ID: id}) })
 }
 
 // finish removes what the run had beside its attempts.
@@ -154,9 +154,8 @@ func (l *loop) finish(a *active) {
 
 // resume goes on with what was left undone, now that it is known what there is.
 func (l *loop) resume() {
-	close(l.Engine.synced)
 	l.ready = true
-	for _, a := range l.sorted() {
+	for _, a := range l.oldest(always) {
 		for _, s := range a.state.Steps {
 			at := s.Attempt
 			if at == nil || at.Gone {

@@ -19,7 +19,7 @@ type Options struct {
 	Executor executor.Executor
 	Target   string // runs of this target are the engine's; see store.Submission
 	Logs     Logs
-	Operator func() *profile.File // the operator file in force; called before each start
+	Operator func() *profile.File // the operator file in force: another value once it has changed; called before each start
 
 	Holder string           // who this is, for whoever finds the lease taken
 	Kept   func(Setup) bool // optional: whether a run's objects are left alone when it has ended
@@ -44,9 +44,8 @@ type Source = func(ctx context.Context) (io.ReadCloser, error)
 // Engine runs the runs of one target.
 type Engine struct {
 	Options
-	epoch  store.Epoch
-	inbox  *mailbox
-	synced chan struct{}
+	epoch store.Epoch
+	inbox *mailbox
 }
 
 // New takes the lease. The error is the store's: *store.HeldError if another process has it.
@@ -64,7 +63,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{Options: o, epoch: epoch, inbox: newMailbox(), synced: make(chan struct{})}, nil
+	return &Engine{Options: o, epoch: epoch, inbox: newMailbox()}, nil
 }
 
 // Run works until the context ends, which is no error. Errors are what trying again can't mend: the lease
@@ -79,23 +78,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	done := make(chan error, 2)
-	go func() {
+	l.waits.Go(func() {
 		if err := e.Executor.Run(ctx, reporter{e, ctx}); err != nil {
 			cancel(err)
 		}
-		done <- nil
-	}()
-	go func() {
-		if err := e.listen(ctx, l.last); err != nil {
-			cancel(err)
-		}
-		done <- nil
-	}()
+	})
+	l.waits.Go(func() { e.listen(ctx, l.last) })
 	err = l.work(ctx)
 	cancel(err)
-	<-done
-	<-done
 	l.waits.Wait()
 	if cause := context.Cause(ctx); err == nil && cause != nil {
 		err = cause
@@ -105,9 +95,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	return err
 }
-
-// Synced is closed when the executor has reported all that there was, and what was left undone goes on.
-func (e *Engine) Synced() <-chan struct{} { return e.synced }
 
 // Settle waits until nothing is left to do for a run: it has ended, and its objects are gone or kept. From
 // now on keep times are over at once.
@@ -151,16 +138,16 @@ func (r reporter) Fence(ctx context.Context, ref run.Ref) (int64, error) {
 }
 
 // listen passes on what others ask of whoever leads.
-func (e *Engine) listen(ctx context.Context, after string) error {
+func (e *Engine) listen(ctx context.Context, after string) {
 	for {
 		asked, err := e.Store.Requests(ctx, e.epoch, after)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return
 		case err != nil:
 			e.Log.Warn("the store can't be read; trying again", "error", err)
 			if !pause(ctx, time.Second) {
-				return nil
+				return
 			}
 			continue
 		}
@@ -172,7 +159,7 @@ func (e *Engine) listen(ctx context.Context, after string) error {
 		select {
 		case <-taken:
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }

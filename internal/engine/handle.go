@@ -31,7 +31,7 @@ func (l *loop) handle(m message) {
 	case forgotten:
 		if l.runs[m.Run] == nil {
 			l.Log.Warn("deleting an object of this instance that no record speaks of", "run", m.Run, "step", m.Step, "attempt", m.Attempt, "id", m.ID)
-			l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: m.Ref, ID: m.ID}) })
+			l.remove(m.Ref, m.ID)
 		}
 	case settle:
 		l.settle(m)
@@ -65,7 +65,7 @@ func (l *loop) observe(o run.Observation) {
 		l.after = append(l.after, func() { l.Logs.Started(ref, l.source(ref, id, true)) })
 	}
 	if o.Phase == run.PhaseGone {
-		l.goneFor(a, o)
+		delete(l.kept, o.Ref)
 		return
 	}
 	l.late(a, o, now)
@@ -83,16 +83,8 @@ func (l *loop) late(a *active, o run.Observation, current *run.Attempt) {
 		}
 	}
 	if !l.Kept(a.setup) {
-		l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: o.Ref, ID: o.ID}) })
+		l.remove(o.Ref, o.ID)
 	}
-}
-
-// goneFor ticks off what was to be done with an object that is gone.
-func (l *loop) goneFor(a *active, o run.Observation) {
-	for _, kind := range []run.CommandKind{run.CommandStart, run.CommandStop, run.CommandCollect} {
-		l.tickOff(a, run.Command{Kind: kind, Step: o.Step, Attempt: o.Attempt})
-	}
-	delete(l.kept, o.Ref)
 }
 
 // stray is an object of a run that is not in memory: one that has ended, or that there never was.
@@ -104,7 +96,7 @@ func (l *loop) stray(o run.Observation) {
 	switch {
 	case err == nil && d.ID == o.Run && d.Target == l.Target:
 		if !l.Kept(d.Setup) {
-			l.after = append(l.after, func() { l.Executor.Stop(executor.Stop{Ref: o.Ref, ID: o.ID}) })
+			l.remove(o.Ref, o.ID)
 		}
 	case errors.Is(err, store.ErrNoRun):
 		l.forget(o)
@@ -149,10 +141,8 @@ func (l *loop) requested(m requests) {
 			l.Log.Error("a run can't be taken up", "run", id, "error", err)
 		}
 	}
-	for _, a := range l.sorted() {
-		if c, asked := m.Cancelled[a.ID]; asked && !a.state.Status.Ended() {
-			l.step(a, c)
-		}
+	for _, a := range l.oldest(func(a *active) bool { _, asked := m.Cancelled[a.ID]; return asked }) {
+		l.step(a, m.Cancelled[a.ID])
 	}
 	l.after = append(l.after, func() { close(m.taken) })
 }

@@ -128,9 +128,13 @@ func (l *loop) gather(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// read looks at the operator file in force.
+// read looks at the operator file in force, which is another value when it has changed.
 func (l *loop) read() {
-	l.operator = l.Operator()
+	operator := l.Operator()
+	if operator == l.operator {
+		return
+	}
+	l.operator = operator
 	l.limits = pool.Limits{ActiveSteps: l.operator.ActiveLimits.Steps, Pools: map[string]int{}}
 	for _, p := range l.operator.Pools {
 		l.limits.Pools[p.Name] = p.Slots
@@ -144,21 +148,17 @@ func (l *loop) settings() run.Settings {
 
 // ticks lets time pass for the runs that want it.
 func (l *loop) ticks() {
-	for _, a := range l.sorted() {
-		if !a.deadline.IsZero() && !a.deadline.After(l.now) {
-			l.step(a, run.Tick{})
-			for _, s := range a.state.Steps { // a pause before a retry may be over
-				if s.Status == run.StepReady {
-					l.place(a, s)
-				}
+	due := func(a *active) bool { return !a.deadline.IsZero() && !a.deadline.After(l.now) }
+	for _, a := range l.oldest(due) {
+		l.step(a, run.Tick{})
+		for _, s := range a.state.Steps { // a pause before a retry may be over
+			if s.Status == run.StepReady {
+				l.place(a, s)
 			}
-			l.touch(a)
 		}
+		l.changed(a) // its deadline is another one now, whatever else is
 	}
 }
-
-// touch has a run's deadline computed anew, even if nothing of it changed.
-func (l *loop) touch(a *active) { l.changed(a) }
 
 // turn lets what is ready begin.
 func (l *loop) turn() {
@@ -247,15 +247,19 @@ func (l *loop) rest() {
 	l.timer.Reset(max(0, next.Sub(l.Now())))
 }
 
-// sorted gives the runs in the order of their age.
-func (l *loop) sorted() []*active {
-	all := make([]*active, 0, len(l.runs))
+// oldest gives the runs that are so, in the order of their age.
+func (l *loop) oldest(so func(*active) bool) []*active {
+	var all []*active
 	for _, a := range l.runs {
-		all = append(all, a)
+		if so(a) {
+			all = append(all, a)
+		}
 	}
 	slices.SortFunc(all, func(a, b *active) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
+
+func always(*active) bool { return true }
 
 // ordered gives what is undone of a run, always in the same order.
 func (l *loop) ordered(a *active) []run.Command {

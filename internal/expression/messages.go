@@ -61,7 +61,7 @@ func syntax(err *common.Error, source string) Problem {
 		fix = "close the string"
 	}
 	if near != "" {
-		message += ", at " + clip(near, 20)
+		message += ", at " + finding.Clip(near, 20)
 	}
 	return problem(finding.ExpressionInvalid, fix, "%s: %s", shown(source), message)
 }

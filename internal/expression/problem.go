@@ -2,7 +2,6 @@ package expression
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/berthdev/berth/internal/finding"
 )
@@ -18,13 +17,5 @@ func (p *Problem) Error() string { return p.Message }
 
 // shown is source as messages show it: on one line, and not all of it if it is long.
 func shown(source string) string {
-	return clip(strings.Join(strings.Fields(source), " "), 60)
-}
-
-// clip cuts a text after the given number of characters.
-func clip(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
+	return finding.Clip(strings.Join(strings.Fields(source), " "), 60)
 }

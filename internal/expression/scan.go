@@ -1,6 +1,10 @@
 package expression
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/berthdev/berth/internal/finding"
+)
 
 const (
 	Opening = "${{" // that every expression in a text begins with
@@ -56,7 +60,7 @@ func find(body string) (end int, unclosed string) {
 		case '"', '\'', '`':
 			length := literal(body[i:], raw(body[:i]) || c == '`')
 			if length == 0 {
-				return 0, "the string literal that begins with " + shown(clip(body[i:], 20)) + " has no end"
+				return 0, "the string literal that begins with " + shown(finding.Clip(body[i:], 20)) + " has no end"
 			}
 			i += length - 1
 		case '/':

@@ -26,8 +26,8 @@ func (m *machine) decide(i int) {
 	if m.s.Steps[i].Status != StepPending {
 		return
 	}
-	if stop := m.s.Stop; stop != nil {
-		m.close(i, StepCancelled, Outcome{Class: CancelledRun, Reason: stop.Reason, Message: stop.Message})
+	if m.s.Stop != nil {
+		m.close(i, StepCancelled, m.s.Stop.outcome())
 		return
 	}
 	holds, err := m.holds(m.s, i)
@@ -46,8 +46,8 @@ func (m *machine) decide(i int) {
 // whySkipped says which of the steps that a step needs stands against it.
 func (m *machine) whySkipped(i int) string {
 	for _, n := range m.needs[i] {
-		if s := m.s.Steps[n]; s.Status != StepSucceeded && !(s.Status == StepFailed && m.plan.Steps[n].AllowFailure) {
-			return m.plan.Steps[n].Name + " has " + past(s.Status)
+		if !m.passed(m.s, n) {
+			return m.plan.Steps[n].Name + " has " + past(m.s.Steps[n].Status)
 		}
 	}
 	return "its condition is false: " + m.plan.Steps[i].If

@@ -75,7 +75,7 @@ func (m *machine) progress(i int, o Observation) {
 		}
 		m.attemptEntry(i)
 	}
-	if o.StartedAt.IsZero() || !a.StartedAt.IsZero() && !m.s.Steps[i].Attempt.StartedAt.IsZero() {
+	if o.StartedAt.IsZero() || !a.StartedAt.IsZero() {
 		return
 	}
 	m.attempt(i).StartedAt = o.StartedAt

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/internal/placement"
@@ -39,27 +40,20 @@ type Reissue struct {
 // Observed is what the executor reports.
 type Observed struct{ Observation }
 
-// Collected says that what an ended attempt left was archived: its object may go.
-type Collected struct {
-	Step    string
-	Attempt int
-}
-
 // Cancel is a person's decision to end the run.
 type Cancel struct{ By, Message string }
 
 // Tick says that time has passed. Nothing happens before Deadline.
 type Tick struct{}
 
-func (Admitted) event()  {}
-func (Hold) event()      {}
-func (Start) event()     {}
-func (Refuse) event()    {}
-func (Reissue) event()   {}
-func (Observed) event()  {}
-func (Collected) event() {}
-func (Cancel) event()    {}
-func (Tick) event()      {}
+func (Admitted) event() {}
+func (Hold) event()     {}
+func (Start) event()    {}
+func (Refuse) event()   {}
+func (Reissue) event()  {}
+func (Observed) event() {}
+func (Cancel) event()   {}
+func (Tick) event()     {}
 
 // Ref names an attempt.
 type Ref struct {
@@ -99,6 +93,15 @@ const (
 	PhaseEnded   Phase = "ended" // the step's container has ended, or never will start
 	PhaseGone    Phase = "gone"  // there is no such object: never was, or not any more
 )
+
+// phases are all of them, in the order in which an object goes through them.
+var phases = []Phase{PhaseWaiting, PhaseRunning, PhaseEnded, PhaseGone}
+
+// Known says whether it is one of the phases.
+func (p Phase) Known() bool { return slices.Contains(phases, p) }
+
+// Before says whether an object is in this phase before it is in the other. No phase at all is before all.
+func (p Phase) Before(q Phase) bool { return slices.Index(phases, p) < slices.Index(phases, q) }
 
 // Clock is which timeout runs while an attempt waits.
 type Clock string

@@ -25,10 +25,15 @@ func (m *machine) stop(why RunStop) {
 		case status.Active():
 			m.stopAttempt(i, AttemptStop{Class: CancelledRun, Reason: why.Reason, Message: why.Message})
 		case !status.Ended():
-			m.close(i, StepCancelled, Outcome{Class: CancelledRun, Reason: why.Reason, Message: why.Message})
+			m.close(i, StepCancelled, why.outcome())
 		}
 	}
 	m.ifOver()
+}
+
+// outcome is that of a step which has no attempt when its run is stopped.
+func (s *RunStop) outcome() Outcome {
+	return Outcome{Class: CancelledRun, Reason: s.Reason, Message: s.Message}
 }
 
 // stopAttempt decides to end an attempt. The first decision stands, but for that of the run, which is not
@@ -68,7 +73,7 @@ func (m *machine) ifOver() {
 // failed names the first step that failed and may not; "" if there is none.
 func (m *machine) failed() string {
 	for i, s := range m.s.Steps {
-		if s.Status == StepFailed && !m.plan.Steps[i].AllowFailure {
+		if m.spoils(m.s, i) {
 			return m.plan.Steps[i].Name + " failed: " + sentence(*s.Outcome)
 		}
 	}

@@ -156,10 +156,18 @@ func (g *Graph) values(s *State, i int) *expression.Values {
 
 // succeeded is success(): all that the step needs did, or may have failed.
 func (g *Graph) succeeded(s *State, i int) bool {
-	return !slices.ContainsFunc(g.needs[i], func(n int) bool {
-		status := s.Steps[n].Status
-		return status != StepSucceeded && !(status == StepFailed && g.plan.Steps[n].AllowFailure)
-	})
+	return !slices.ContainsFunc(g.needs[i], func(n int) bool { return !g.passed(s, n) })
+}
+
+// passed says whether a step has succeeded, or failed and may.
+func (g *Graph) passed(s *State, i int) bool {
+	status := s.Steps[i].Status
+	return status == StepSucceeded || status == StepFailed && g.plan.Steps[i].AllowFailure
+}
+
+// spoils says whether a step has failed and may not.
+func (g *Graph) spoils(s *State, i int) bool {
+	return s.Steps[i].Status == StepFailed && !g.plan.Steps[i].AllowFailure
 }
 
 // failedBefore is failure(): something that the step needs, directly or not, failed and may not.
@@ -172,7 +180,7 @@ func (g *Graph) failedBefore(s *State, i int) bool {
 				return false
 			}
 			seen[n] = true
-			return s.Steps[n].Status == StepFailed && !g.plan.Steps[n].AllowFailure || any(n)
+			return g.spoils(s, n) || any(n)
 		})
 	}
 	return any(i)

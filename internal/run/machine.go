@@ -115,9 +115,7 @@ func (m *machine) stepEntry(i int) {
 	switch {
 	case s.Status.Ended():
 		e.Outputs = s.Outputs
-		if o := s.Outcome; o != nil {
-			e.Reason, e.Message, e.Class, e.Exit = o.Reason, o.Message, o.Class, o.ExitCode
-		}
+		e.ended(s.Outcome)
 	case s.Status == StepRunning:
 		e.Node = s.Attempt.Node
 	case s.Waiting != nil:
@@ -131,8 +129,13 @@ func (m *machine) attemptEntry(i int) {
 	s := m.s.Steps[i]
 	a := s.Attempt
 	e := Entry{Kind: KindAttempt, Step: s.ID, Attempt: a.Number, Status: string(a.Status), Node: a.Node, ID: a.ID}
-	if o := a.Outcome; o != nil {
+	e.ended(a.Outcome)
+	m.entry(e)
+}
+
+// ended says how it ended, if it has.
+func (e *Entry) ended(o *Outcome) {
+	if o != nil {
 		e.Reason, e.Message, e.Class, e.Exit = o.Reason, o.Message, o.Class, o.ExitCode
 	}
-	m.entry(e)
 }

@@ -213,14 +213,14 @@ func (w *world) gone(o *object) {
 	w.observe(o.Observation)
 }
 
+// alive are the objects that exist.
+func (w *world) alive() []*object {
+	return slices.DeleteFunc(slices.Clone(w.objects), func(o *object) bool { return !o.alive })
+}
+
 // progress moves an object on.
 func (w *world) progress() {
-	var alive []*object
-	for _, o := range w.objects {
-		if o.alive {
-			alive = append(alive, o)
-		}
-	}
+	alive := w.alive()
 	if len(alive) == 0 {
 		return
 	}
@@ -246,12 +246,7 @@ func (w *world) progress() {
 
 // oddity is what others do, and what watches are like.
 func (w *world) oddity() {
-	var alive []*object
-	for _, o := range w.objects {
-		if o.alive {
-			alive = append(alive, o)
-		}
-	}
+	alive := w.alive()
 	switch rapid.IntRange(0, 4).Draw(w.T, "oddity") {
 	case 0:
 		if len(w.past) > 0 {

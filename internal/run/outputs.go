@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/reason"
 )
 
@@ -23,9 +24,9 @@ func outputs(declared []string, end *End, o Outcome) Outcome {
 		name, _, ok := strings.Cut(line, "=")
 		switch {
 		case !ok:
-			return bad(reason.OutputsInvalid, "a line of $BERTH_OUTPUT is no NAME=VALUE: "+clip(line))
+			return bad(reason.OutputsInvalid, "a line of $BERTH_OUTPUT is no NAME=VALUE: "+finding.Clip(line, 60))
 		case !slices.Contains(declared, name):
-			return bad(reason.OutputsInvalid, "it wrote the output "+clip(name)+", which its outputs do not declare")
+			return bad(reason.OutputsInvalid, "it wrote the output "+finding.Clip(name, 60)+", which its outputs do not declare")
 		}
 		found[name] = true
 	}
@@ -63,11 +64,4 @@ func outputLines(text string) []string {
 		}
 	}
 	return all
-}
-
-func clip(text string) string {
-	if r := []rune(text); len(r) > 60 {
-		return string(r[:59]) + "…"
-	}
-	return text
 }

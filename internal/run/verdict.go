@@ -55,9 +55,6 @@ func stopped(a *Attempt) Outcome {
 		out.Class = Lost
 		out.Message += "; it had started in the meantime"
 	}
-	if out.Reason == reason.ScheduleTimeout || out.Reason == reason.ImageTimeout || out.Reason == reason.ConfigTimeout {
-		out.Final = false
-	}
 	return out
 }
 

@@ -6,21 +6,6 @@ import (
 	"github.com/berthdev/berth/internal/run"
 )
 
-// rank orders phases; 0: no phase.
-func rank(p run.Phase) int {
-	switch p {
-	case run.PhaseWaiting:
-		return 1
-	case run.PhaseRunning:
-		return 2
-	case run.PhaseEnded:
-		return 3
-	case run.PhaseGone:
-		return 4
-	}
-	return 0
-}
-
 // history is what was observed of the objects of one attempt.
 type history struct {
 	all  []run.Observation
@@ -41,7 +26,7 @@ func (h *history) add(o run.Observation) []string {
 		h.last, h.end = map[string]run.Observation{}, map[string]run.End{}
 	}
 	gone := o.Phase == run.PhaseGone
-	bad(rank(o.Phase) > 0, "phase %q", o.Phase)
+	bad(o.Phase.Known(), "phase %q", o.Phase)
 	bad(o.Phase != run.PhaseEnded || o.End != nil, "it has ended, and nothing says how")
 	bad(o.Phase == run.PhaseEnded || gone || o.End == nil, "an end in phase %s", o.Phase)
 	bad(o.Refused == nil || gone && o.ID == "" && o.End == nil, "refused, in phase %s", o.Phase)
@@ -52,7 +37,7 @@ func (h *history) add(o run.Observation) []string {
 
 	was, known := h.last[o.ID]
 	if known {
-		bad(rank(o.Phase) >= rank(was.Phase), "%s after %s", o.Phase, was.Phase)
+		bad(!o.Phase.Before(was.Phase), "%s after %s", o.Phase, was.Phase)
 		if !gone { // nothing more than that need be known of what is gone
 			bad(was.Phase == run.PhaseGone || o.Fence == was.Fence || o.ID == "", "fence %d, and before that %d", o.Fence, was.Fence)
 			bad(was.DeletionAt.IsZero() || o.DeletionAt.Equal(was.DeletionAt), "deleted at %s, and before that at %s", o.DeletionAt, was.DeletionAt)

@@ -124,7 +124,7 @@ func (r *Recorder) Until(ref run.Ref, what string, wanted func(run.Observation) 
 // UntilPhase waits until an attempt is at least so far.
 func (r *Recorder) UntilPhase(ref run.Ref, phase run.Phase) run.Observation {
 	r.t.Helper()
-	return r.Until(ref, string(phase), func(o run.Observation) bool { return rank(o.Phase) >= rank(phase) })
+	return r.Until(ref, string(phase), func(o run.Observation) bool { return !o.Phase.Before(phase) })
 }
 
 // All gives what was observed of an attempt, in order.

@@ -50,7 +50,7 @@ func (a *attempt) held() bool { return a.creating || a.refusal != nil && !a.gone
 // merge is what is known now, of what was known and what is seen of the same object. What is seen may be
 // older than what is known: nothing goes back.
 func merge(known, seen run.Observation) run.Observation {
-	if rank(seen.Phase) < rank(known.Phase) {
+	if seen.Phase.Before(known.Phase) {
 		return known
 	}
 	if !known.DeletionAt.IsZero() {
@@ -78,20 +78,6 @@ func merge(known, seen run.Observation) run.Observation {
 	}
 	seen.Cluster = append(known.Cluster, seen.Cluster...)
 	return seen
-}
-
-func rank(p run.Phase) int {
-	switch p {
-	case run.PhaseWaiting:
-		return 1
-	case run.PhaseRunning:
-		return 2
-	case run.PhaseEnded:
-		return 3
-	case run.PhaseGone:
-		return 4
-	}
-	return 0
 }
 
 // same says whether two observations of one attempt say the same.

@@ -140,7 +140,7 @@ func (e *Executor) accept(a *attempt, fence int64, sent, answer map[string]any) 
 		e.reaps.Add(a)
 	default:
 		o := run.Observation{Ref: a.ref, ID: id, Fence: fence, Phase: run.PhaseWaiting, Cluster: origins}
-		if rank(a.seen.Phase) > rank(o.Phase) {
+		if o.Phase.Before(a.seen.Phase) {
 			o.Phase = a.seen.Phase
 		}
 		if a.seen.ID == "" {

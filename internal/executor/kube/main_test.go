@@ -180,7 +180,7 @@ func (r *recorder) Observe(o run.Observation) {
 	defer r.lock.Unlock()
 	before := r.last[o.Ref]
 	switch {
-	case rank(o.Phase) < rank(before.Phase):
+	case o.Phase.Before(before.Phase):
 		r.wrong = append(r.wrong, fmt.Sprintf("%v: %s after %s", o.Ref, o.Phase, before.Phase))
 	case !before.DeletionAt.IsZero() && o.Phase != run.PhaseGone && !o.DeletionAt.Equal(before.DeletionAt):
 		r.wrong = append(r.wrong, fmt.Sprintf("%v: deleted at %s, and before at %s", o.Ref, o.DeletionAt, before.DeletionAt))
@@ -215,7 +215,7 @@ func (r *rig) until(ref run.Ref, what string, wanted func(run.Observation) bool)
 
 func (r *rig) untilPhase(ref run.Ref, phase run.Phase) run.Observation {
 	r.t.Helper()
-	return r.until(ref, string(phase), func(o run.Observation) bool { return rank(o.Phase) >= rank(phase) })
+	return r.until(ref, string(phase), func(o run.Observation) bool { return !o.Phase.Before(phase) })
 }
 
 // reap stops an ended attempt and waits until it is gone, as the engine does.

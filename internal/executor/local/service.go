@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/berthdev/berth/internal/finding"
 	"github.com/berthdev/berth/internal/plan"
 	"github.com/berthdev/berth/internal/reason"
 	"github.com/berthdev/berth/internal/run"
@@ -95,11 +96,7 @@ func lastLine(file string) string {
 	}
 	data, _ := io.ReadAll(io.LimitReader(f, 4*most))
 	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
-	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	return finding.Clip(text[strings.LastIndexByte(text, '\n')+1:], most)
 }
 
 // probeEvery is how often a service is asked whether it is ready. A kubelet does it once a second.

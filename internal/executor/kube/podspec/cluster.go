@@ -94,17 +94,7 @@ func (a *addition) add(sent, stored any) {
 }
 
 func (a *addition) list(s *placement.Schema, sent, stored []any) {
-	byID := map[string][]any{}
-	for i, item := range sent {
-		id := identity(s, item, i)
-		byID[id] = append(byID[id], item)
-	}
-	for i, item := range stored {
-		id := identity(s, item, i)
-		var found any
-		if left := byID[id]; len(left) > 0 {
-			found, byID[id] = left[0], left[1:]
-		}
+	partners(s, stored, sent, func(id string, item, found any) {
 		a.within(placement.Segment{Name: id, Item: true}, func() { a.value(s, found, item) })
-	}
+	})
 }

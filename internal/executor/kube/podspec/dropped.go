@@ -112,17 +112,7 @@ func (c *comparison) value(s *placement.Schema, t reflect.Type, sent, stored any
 // list finds the stored item for each that was sent. Of several with one key, which Kubernetes allows
 // for env, the first is held against the first.
 func (c *comparison) list(s *placement.Schema, t reflect.Type, sent, stored []any) {
-	byID := map[string][]any{}
-	for i, item := range stored {
-		id := identity(s, item, i)
-		byID[id] = append(byID[id], item)
-	}
-	for i, item := range sent {
-		id := identity(s, item, i)
-		var found any
-		if left := byID[id]; len(left) > 0 {
-			found, byID[id] = left[0], left[1:]
-		}
+	partners(s, sent, stored, func(id string, item, found any) {
 		c.at(placement.Segment{Name: id, Item: true}, func() {
 			if found == nil {
 				c.differ(item, nil)
@@ -130,6 +120,24 @@ func (c *comparison) list(s *placement.Schema, t reflect.Type, sent, stored []an
 			}
 			c.value(s, t, item, found)
 		})
+	})
+}
+
+// partners calls do with each item of a list and the item of the other that has its identity, nil if none is
+// left.
+func partners(s *placement.Schema, list, other []any, do func(id string, item, partner any)) {
+	byID := map[string][]any{}
+	for i, item := range other {
+		id := identity(s, item, i)
+		byID[id] = append(byID[id], item)
+	}
+	for i, item := range list {
+		id := identity(s, item, i)
+		var partner any
+		if left := byID[id]; len(left) > 0 {
+			partner, byID[id] = left[0], left[1:]
+		}
+		do(id, item, partner)
 	}
 }
 
