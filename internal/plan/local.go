@@ -14,23 +14,18 @@ import (
 // refused as invalid. Without an operator file, names of profiles, pools and environments are taken as they
 // are: naming a profile does not tie a pipeline to a cluster. With one, its rules hold as they do for a pod.
 func MakeLocal(file *pipeline.File, operator *profile.File, in pipeline.Input, who govern.Who) Outcome {
-	expansion, findings := file.Expand(in)
+	expansion, out := expand(file, in)
 	if expansion == nil {
-		return Outcome{Findings: findings}
+		return out
 	}
-	out := Outcome{Steps: make([]finding.List, len(expansion.Steps))}
-	if !findings.HasErrors() {
-		findings.Add(onlyInClusters(expansion)...)
-	}
-	if findings.HasErrors() {
-		out.Findings = findings
+	out.Findings.Add(onlyInClusters(expansion)...)
+	if out.Findings.HasErrors() {
 		return out
 	}
 	if operator.Name != "" {
-		made := Make(file, operator, in, who)
-		made.Findings = withoutImages(made.Findings)
-		if made.Refused {
-			return made
+		judged := admit(expansion, operator, who, Outcome{Findings: out.Findings, Steps: slices.Clone(out.Steps)})
+		if judged.Refused {
+			return judged
 		}
 	}
 	m := maker{expansion: bare(expansion), operator: profile.Empty()}
@@ -46,9 +41,9 @@ func MakeLocal(file *pipeline.File, operator *profile.File, in pipeline.Input, w
 	if p.Workspace != nil {
 		p.Workspace.AccessMode = "ReadWriteMany" // one machine: nothing keeps steps apart
 	}
-	findings.Add(finding.Finding{Code: finding.LocalIgnores, Severity: finding.Note, File: file.Name,
+	out.Findings.Add(finding.Finding{Code: finding.LocalIgnores, Severity: finding.Note, File: file.Name,
 		Message: "on this machine placement profiles, resources and images have no effect", Fix: "use --executor kubernetes where they have"})
-	out.Plan, out.Findings = p, findings
+	out.Plan = p
 	return out
 }
 
@@ -84,15 +79,4 @@ func onlyInClusters(e *pipeline.Expansion) []finding.Finding {
 		}
 	}
 	return found
-}
-
-// withoutImages leaves out what a run without pods need not have.
-func withoutImages(all finding.List) finding.List {
-	var kept []finding.Finding
-	for _, f := range all.All() {
-		if f.Code != finding.KeyMissing {
-			kept = append(kept, f)
-		}
-	}
-	return finding.Of(kept...)
 }

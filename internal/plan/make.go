@@ -23,14 +23,8 @@ type Outcome struct {
 
 // Make makes the plan of a run of the pipeline.
 func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who govern.Who) Outcome {
-	expansion, findings := file.Expand(in)
+	expansion, out := expand(file, in)
 	if expansion == nil {
-		return Outcome{Findings: findings}
-	}
-	m := maker{expansion: expansion, operator: operator}
-	out := Outcome{Steps: make([]finding.List, len(expansion.Steps))}
-	if findings.HasErrors() {
-		out.Findings = findings
 		return out
 	}
 	var missing []finding.Finding
@@ -41,9 +35,29 @@ func Make(file *pipeline.File, operator *profile.File, in pipeline.Input, who go
 			out.Steps[i].Add(f)
 		}
 	}
-	findings.Add(missing...)
-	invalid := findings.HasErrors() // what the operator's rules refuse is said all the same
-	out.Findings = findings
+	out.Findings.Add(missing...)
+	return admit(expansion, operator, who, out)
+}
+
+// expand makes the steps of a run. They are nil if there are errors, which the outcome has.
+func expand(file *pipeline.File, in pipeline.Input) (*pipeline.Expansion, Outcome) {
+	expansion, findings := file.Expand(in)
+	out := Outcome{Findings: findings}
+	if expansion == nil {
+		return nil, out
+	}
+	out.Steps = make([]finding.List, len(expansion.Steps))
+	if findings.HasErrors() {
+		return nil, out
+	}
+	return expansion, out
+}
+
+// admit adds to an outcome what the operator's rules make of the run: a plan, or what stands against one. What
+// they refuse is said also if the run is invalid already.
+func admit(expansion *pipeline.Expansion, operator *profile.File, who govern.Who, out Outcome) Outcome {
+	m := maker{expansion: expansion, operator: operator}
+	invalid := out.Findings.HasErrors()
 	p := m.plan()
 	steps := make([]govern.Step, len(p.Steps))
 	for i := range p.Steps {
