@@ -20,7 +20,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// waitNodes returns when every node is ready and carries what the node file says.
+// waitNodes returns when every node is ready, takes pods and carries what the node file says.
 func (p *Plane) waitNodes(ctx context.Context) error {
 	waiting := map[string]nodefile.Node{}
 	for _, n := range p.opts.Nodes {
@@ -32,7 +32,7 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 	lw := cache.NewListWatchFromClient(p.client.CoreV1().RESTClient(), "nodes", "", fields.Everything())
 	_, err := watchtools.UntilWithSync(ctx, lw, &corev1.Node{}, nil, func(e watch.Event) (bool, error) {
 		node, ok := e.Object.(*corev1.Node)
-		if !ok || !agent.Healthy(node) {
+		if !ok || !agent.Healthy(node) || shunned(node) {
 			return false, nil
 		}
 		if want, ok := waiting[node.Name]; ok {
@@ -54,6 +54,12 @@ func (p *Plane) waitNodes(ctx context.Context) error {
 		return fmt.Errorf("wait for nodes %s: %w", strings.Join(names, ", "), cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
+}
+
+// shunned says whether the node still has the taint of one that is not ready: the node lifecycle controller takes it
+// off a moment after the node is, and until then the scheduler calls every pod unschedulable.
+func shunned(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady })
 }
 
 // dress gives a real node the labels that a kubelet may not give itself and the extended
