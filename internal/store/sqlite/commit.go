@@ -32,6 +32,7 @@ func (s *Store) Commit(ctx context.Context, e store.Epoch, all []store.Transitio
 		if err := leads(tx, e); err != nil {
 			return err
 		}
+		tx.about = []matter{ofRuns}
 		for i := range all {
 			if err := commit(tx, &all[i]); err != nil {
 				return err

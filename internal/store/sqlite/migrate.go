@@ -76,7 +76,7 @@ func (s *Store) alone(ctx context.Context, do func() error) error {
 
 // check refuses to read what another version of berth has written.
 func (s *Store) check(ctx context.Context) error {
-	switch v, err := version(ctx, s.read); {
+	switch v, err := version(ctx, s.read.DB); {
 	case err != nil:
 		return err
 	case v == 0: // it is just being made
@@ -86,7 +86,7 @@ func (s *Store) check(ctx context.Context) error {
 	case v < latest():
 		return olderError(s.path)
 	}
-	return s.identify(ctx, s.read)
+	return s.identify(ctx, s.read.DB)
 }
 
 // identify reads the instance.

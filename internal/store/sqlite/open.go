@@ -31,7 +31,7 @@ type Store struct {
 	now      func() time.Time
 	instance string
 	write    *sql.DB // one connection: SQLite has one writer at a time
-	read     *sql.DB
+	read     *readers
 	prepared map[string]*sql.Stmt // of the one connection that writes, and only used while a transaction has it
 	written  watch
 
@@ -67,13 +67,13 @@ func (s *Store) open(ctx context.Context) error {
 	} else if err := s.create(); err != nil {
 		return err
 	}
-	var err error
-	if s.read, err = sql.Open("sqlite", s.source(s.readOnly)); err != nil {
+	db, err := sql.Open("sqlite", s.source(s.readOnly))
+	if err != nil {
 		return err
 	}
-	s.read.SetMaxOpenConns(mostReaders)
-	s.read.SetMaxIdleConns(4)
-	s.written.db = s.read
+	db.SetMaxOpenConns(mostReaders)
+	db.SetMaxIdleConns(4)
+	s.read, s.written.db = &readers{DB: db, prepared: map[string]*sql.Stmt{}}, db
 	if s.readOnly {
 		return s.check(ctx)
 	}
@@ -129,10 +129,11 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.written.close()
 	var all []error
-	for _, db := range []*sql.DB{s.read, s.write} {
-		if db != nil {
-			all = append(all, db.Close())
-		}
+	if s.read != nil {
+		all = append(all, s.read.Close())
+	}
+	if s.write != nil {
+		all = append(all, s.write.Close())
 	}
 	if s.lock != nil {
 		all = append(all, s.lock.Truncate(0), s.lock.Close())

@@ -25,6 +25,7 @@ func scanRecord(rows *sql.Rows) (*store.Detail, error) {
 
 const (
 	usualMost  = 50
+	readLast   = `SELECT events FROM runs WHERE id = ?`
 	readEvents = `SELECT number, entry FROM events WHERE run = ? AND number > ? ORDER BY number LIMIT ?`
 )
 
@@ -148,9 +149,9 @@ func (s *Store) Events(ctx context.Context, id string, after int64, most int) ([
 
 // Wait waits until the run's event log has something after a number.
 func (s *Store) Wait(ctx context.Context, id string, after int64) error {
-	return s.explain("read", s.written.until(ctx, func() (bool, error) {
+	return s.explain("read", s.written.until(ctx, ofRuns, func() (bool, error) {
 		var last int64
-		err := s.read.QueryRowContext(ctx, `SELECT events FROM runs WHERE id = ?`, id).Scan(&last)
+		err := s.read.QueryRowContext(ctx, readLast, id).Scan(&last)
 		return last > after, noRun(err)
 	}))
 }

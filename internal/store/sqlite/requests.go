@@ -11,6 +11,7 @@ import (
 // Cancel records that someone wants the run to end.
 func (s *Store) Cancel(ctx context.Context, id string, c run.Cancel) error {
 	return s.explain("write", s.transact(ctx, func(tx *transaction) error {
+		tx.about = []matter{ofLeaders}
 		var ended bool
 		if err := tx.row(`SELECT ended FROM runs WHERE id = ?`, id).Scan(&ended); ended || err != nil {
 			return noRun(err)
@@ -20,7 +21,10 @@ func (s *Store) Cancel(ctx context.Context, id string, c run.Cancel) error {
 	}))
 }
 
-const readSubmitted = `SELECT id FROM runs WHERE ended = 0 AND submitted > coalesce((SELECT submitted FROM runs WHERE id = ?), 0) ORDER BY submitted`
+const (
+	readSubmitted = `SELECT id FROM runs WHERE ended = 0 AND submitted > coalesce((SELECT submitted FROM runs WHERE id = ?), 0) ORDER BY submitted`
+	readCancelled = `SELECT EXISTS (SELECT 1 FROM cancels WHERE taken < ?)`
+)
 
 // Requests waits until there is something that the leader has not taken up.
 func (s *Store) Requests(ctx context.Context, e store.Epoch, after string) (store.Requests, error) {
@@ -28,7 +32,7 @@ func (s *Store) Requests(ctx context.Context, e store.Epoch, after string) (stor
 		return store.Requests{}, s.explain("read", errReadOnly)
 	}
 	var asked store.Requests
-	err := s.written.until(ctx, func() (some bool, err error) {
+	err := s.written.until(ctx, ofLeaders, func() (some bool, err error) {
 		asked, err = s.asked(ctx, e, after)
 		return len(asked.Submitted)+len(asked.Cancelled) > 0, err
 	})
@@ -49,7 +53,7 @@ func (s *Store) asked(ctx context.Context, e store.Epoch, after string) (store.R
 		return asked, err
 	}
 	var some bool
-	err = s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM cancels WHERE taken < ?)`, e).Scan(&some)
+	err = s.read.QueryRowContext(ctx, readCancelled, e).Scan(&some)
 	if err != nil || !some {
 		return asked, err
 	}

@@ -19,7 +19,10 @@ const (
 
 // Submit records a run.
 func (s *Store) Submit(ctx context.Context, sub store.Submission) error {
-	return s.explain("write", s.transact(ctx, func(tx *transaction) error { return submit(tx, &sub) }))
+	return s.explain("write", s.transact(ctx, func(tx *transaction) error {
+		tx.about = []matter{ofRuns, ofLeaders}
+		return submit(tx, &sub)
+	}))
 }
 
 func submit(tx *transaction, sub *store.Submission) error {
@@ -87,11 +90,13 @@ func submitSteps(tx *transaction, sub *store.Submission) error {
 	return nil
 }
 
+const readSpec = `SELECT spec FROM specs WHERE run = ? AND id = ?`
+
 // Spec gives a step of a run's plan, without origins.
 func (s *Store) Spec(ctx context.Context, id, step string) (*plan.Step, error) {
 	var data []byte
 	var spec plan.Step
-	err := s.read.QueryRowContext(ctx, `SELECT spec FROM specs WHERE run = ? AND id = ?`, id, step).Scan(&data)
+	err := s.read.QueryRowContext(ctx, readSpec, id, step).Scan(&data)
 	if err == nil {
 		err = json.Unmarshal(data, &spec)
 	}

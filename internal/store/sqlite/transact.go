@@ -9,6 +9,7 @@ import (
 // transaction is one that writes. A statement that was prepared is compiled once for the store's life.
 type transaction struct {
 	*sql.Tx
+	about    []matter // what it writes; those who wait for that are told
 	prepared map[string]*sql.Stmt
 	own      map[string]*sql.Stmt // of those, the ones that are in use here
 }
@@ -28,7 +29,8 @@ func (s *Store) transact(ctx context.Context, do func(*transaction) error) error
 	if err != nil {
 		return err
 	}
-	if err := do(&transaction{tx, s.prepared, map[string]*sql.Stmt{}}); err != nil {
+	t := &transaction{Tx: tx, prepared: s.prepared, own: map[string]*sql.Stmt{}}
+	if err := do(t); err != nil {
 		if undone := tx.Rollback(); errors.Is(undone, sql.ErrTxDone) { // because the context has ended
 			return errors.Join(ctx.Err(), err)
 		}
@@ -37,7 +39,7 @@ func (s *Store) transact(ctx context.Context, do func(*transaction) error) error
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	s.written.tell()
+	s.written.tell(t.about...)
 	return nil
 }
 

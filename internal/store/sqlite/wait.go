@@ -10,20 +10,29 @@ import (
 // lookEvery is how often another process's writing is looked for. This process's own is told at once.
 const lookEvery = 100 * time.Millisecond
 
+// matter is what is written, as far as it matters to those who wait.
+type matter int
+
+const (
+	ofRuns    matter = iota // their events
+	ofLeaders               // what the leader is to take up: runs and cancellations
+	matters
+)
+
 // watch tells those who wait that something was written. However many they are, other processes are looked
 // for once, and not at all while nobody waits.
 type watch struct {
 	db *sql.DB
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced by tell
-	waiting int           // how many wait
+	changed [matters]chan struct{} // closed and replaced by tell
+	waiting int                    // how many wait
 	stop    context.CancelFunc
 	closed  bool
 }
 
-// until calls holds until it is true: at once, and then whenever something was written.
-func (w *watch) until(ctx context.Context, holds func() (bool, error)) error {
+// until calls holds until it is true: at once, and then whenever something of the matter was written.
+func (w *watch) until(ctx context.Context, m matter, holds func() (bool, error)) error {
 	if ok, err := holds(); ok || err != nil {
 		return err
 	}
@@ -32,7 +41,7 @@ func (w *watch) until(ctx context.Context, holds func() (bool, error)) error {
 	}
 	defer w.leave()
 	for {
-		changed, err := w.next()
+		changed, err := w.next(m)
 		if err != nil {
 			return err
 		}
@@ -48,25 +57,27 @@ func (w *watch) until(ctx context.Context, holds func() (bool, error)) error {
 }
 
 // next gives what is closed when something is written from now on.
-func (w *watch) next() (<-chan struct{}, error) {
+func (w *watch) next(m matter) (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, errClosed
 	}
-	if w.changed == nil {
-		w.changed = make(chan struct{})
+	if w.changed[m] == nil {
+		w.changed[m] = make(chan struct{})
 	}
-	return w.changed, nil
+	return w.changed[m], nil
 }
 
-// tell wakes those who wait.
-func (w *watch) tell() {
+// tell wakes those who wait for one of the matters.
+func (w *watch) tell(about ...matter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.changed != nil {
-		close(w.changed)
-		w.changed = nil
+	for _, m := range about {
+		if w.changed[m] != nil {
+			close(w.changed[m])
+			w.changed[m] = nil
+		}
 	}
 }
 
@@ -116,7 +127,7 @@ func (w *watch) look(ctx context.Context, conn *sql.Conn, seen int64) {
 		}
 		now, err := commits(conn)
 		if err != nil || now != seen { // an error is found again by those who wait, and is theirs to report
-			w.tell()
+			w.tell(ofRuns, ofLeaders)
 		}
 		seen = now
 	}
@@ -132,5 +143,5 @@ func (w *watch) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.tell()
+	w.tell(ofRuns, ofLeaders)
 }

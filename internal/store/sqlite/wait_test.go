@@ -26,7 +26,7 @@ func TestToldAtOnce(t *testing.T) {
 	}{{write, nil}, {s.Close, errClosed}} {
 		asked, ended := make(chan bool, 3), make(chan error)
 		go func() {
-			ended <- s.written.until(t.Context(), func() (bool, error) {
+			ended <- s.written.until(t.Context(), ofRuns, func() (bool, error) {
 				asked <- true
 				return len(asked) == cap(asked), nil // the third time
 			})
