@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 )
 
@@ -23,7 +23,7 @@ const patience = 30 * time.Second
 // Client talks to one cluster. It may be used by several goroutines.
 type Client struct {
 	target
-	core    corev1client.CoreV1Interface
+	core    rest.Interface
 	dynamic dynamic.Interface
 }
 
@@ -34,8 +34,8 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{target: t}
-	if c.core, err = corev1client.NewForConfig(t.config); err != nil {
-		return nil, unusable(err)
+	if c.core, err = core(t.config); err != nil {
+		return nil, err
 	}
 	if c.dynamic, err = dynamic.NewForConfig(t.config); err != nil {
 		return nil, unusable(err)
@@ -55,7 +55,8 @@ func (c *Client) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	defer cancel()
 	var nodes []corev1.Node
 	list := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-		return c.core.Nodes().List(ctx, opts)
+		page := &corev1.NodeList{}
+		return page, c.core.Get().Resource("nodes").VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(page)
 	})
 	err := list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
 		nodes = append(nodes, *o.(*corev1.Node))

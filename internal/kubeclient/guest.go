@@ -1,8 +1,8 @@
 package kubeclient
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/internal/executor/kube"
@@ -32,19 +32,19 @@ var (
 func (c *Client) Guest() (kube.Clients, error) {
 	var all kube.Clients
 	var failed error
-	client := func(l limit, contentType string) *corev1client.CoreV1Client {
+	client := func(l limit, contentType string) rest.Interface {
 		config := rest.CopyConfig(c.config)
 		config.QPS, config.Burst, config.RateLimiter = l.qps, l.burst, nil
 		config.ContentType = contentType
 		config.AcceptContentTypes = contentType + "," + runtime.ContentTypeJSON
-		k, err := corev1client.NewForConfig(config)
+		k, err := core(config)
 		if err != nil {
-			failed = unusable(err)
+			failed = err
 		}
 		return k
 	}
 	// Pods are sent as the plan has them, untyped; all else is cheaper in protobuf.
-	send := client(dispatch, runtime.ContentTypeJSON)
+	all.Dispatch = client(dispatch, runtime.ContentTypeJSON)
 	all.Reap = client(reaping, runtime.ContentTypeProtobuf)
 	all.Watch = client(watching, runtime.ContentTypeProtobuf)
 	all.Logs = client(logs, runtime.ContentTypeProtobuf)
@@ -52,6 +52,16 @@ func (c *Client) Guest() (kube.Clients, error) {
 	if failed != nil {
 		return kube.Clients{}, failed
 	}
-	all.Dispatch = send.RESTClient()
 	return all, nil
+}
+
+// core makes a client of the core group.
+func core(config *rest.Config) (rest.Interface, error) {
+	c := rest.CopyConfig(config)
+	c.APIPath, c.GroupVersion, c.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, kube.Codecs
+	k, err := rest.RESTClientFor(c)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return k, nil
 }

@@ -17,10 +17,7 @@ func TestGuest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients := map[string]rest.Interface{"dispatch": g.Dispatch}
-	for name, getter := range map[string]any{"reap": g.Reap, "watch": g.Watch, "logs": g.Logs, "claims": g.Claims} {
-		clients[name] = getter.(interface{ RESTClient() rest.Interface }).RESTClient()
-	}
+	clients := map[string]rest.Interface{"dispatch": g.Dispatch, "reap": g.Reap, "watch": g.Watch, "logs": g.Logs, "claims": g.Claims}
 	limiters := map[any]string{}
 	for name, c := range clients {
 		l := c.GetRateLimiter()

@@ -111,13 +111,13 @@ func (e *Executor) claim(ctx context.Context, run, pipeline string, w *plan.Work
 	if w.StorageClass != "" {
 		c.Spec.StorageClassName = &w.StorageClass
 	}
-	claims := e.Claims.PersistentVolumeClaims(e.Namespace)
-	_, err = claims.Create(ctx, c, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-	v := judge(err)
+	volumes := claims(e.Claims, e.Namespace)
+	v := judge(volumes.create(ctx, c))
 	if v.meaning != exists {
 		return v
 	}
-	there, err := claims.Get(ctx, c.Name, metav1.GetOptions{})
+	there := &corev1.PersistentVolumeClaim{}
+	err = volumes.get(ctx, c.Name, there)
 	switch {
 	case err != nil:
 		return verdict{meaning: unknown, message: short(err)}
@@ -137,7 +137,7 @@ func (e *Executor) FinishRun(ctx context.Context, id string) error {
 	if !none {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		err := e.Claims.PersistentVolumeClaims(e.Namespace).Delete(ctx, claimName(id), metav1.DeleteOptions{})
+		err := claims(e.Claims, e.Namespace).delete(ctx, claimName(id), metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}

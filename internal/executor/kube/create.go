@@ -183,7 +183,8 @@ type found struct {
 
 // whose asks for the pod that has the attempt's name.
 func (e *Executor) whose(ctx context.Context, a *attempt, sent map[string]any) *found {
-	pod, err := e.Watch.Pods(e.Namespace).Get(ctx, a.name, metav1.GetOptions{})
+	pod := &corev1.Pod{}
+	err := pods(e.Watch, e.Namespace).get(ctx, a.name, pod)
 	f := &found{err: err}
 	if err != nil {
 		return f

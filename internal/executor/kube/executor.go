@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -16,13 +15,13 @@ import (
 )
 
 // Clients are what each kind of call goes through. Each has a limit of its own, so that none waits for
-// another; kubeclient makes them.
+// another; kubeclient makes them. All are of the core group, with Codecs.
 type Clients struct {
-	Dispatch rest.Interface                            // of the core group: creates pods
-	Reap     corev1client.PodsGetter                   // deletes pods
-	Watch    corev1client.PodsGetter                   // lists, watches and gets pods
-	Logs     corev1client.PodsGetter                   // reads logs
-	Claims   corev1client.PersistentVolumeClaimsGetter // workspaces
+	Dispatch rest.Interface // creates pods
+	Reap     rest.Interface // deletes pods
+	Watch    rest.Interface // lists, watches and gets pods
+	Logs     rest.Interface // reads logs
+	Claims   rest.Interface // workspaces
 }
 
 // Options say where the pods are and whose. Log is optional.

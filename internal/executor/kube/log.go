@@ -17,7 +17,7 @@ import (
 // Log reads what the kubelet has of the step's log. Nothing of it is kept.
 func (e *Executor) Log(ctx context.Context, ref run.Ref, _ string, follow bool) (io.ReadCloser, error) {
 	name := newAttempt(ref).name
-	log, err := e.Logs.Pods(e.Namespace).GetLogs(name, &corev1.PodLogOptions{Container: plan.StepContainer, Follow: follow}).Stream(ctx)
+	log, err := pods(e.Logs, e.Namespace).log(ctx, name, &corev1.PodLogOptions{Container: plan.StepContainer, Follow: follow})
 	if err != nil && noLog(err) {
 		return nil, fmt.Errorf("%w: %s", executor.ErrNoLog, short(err))
 	}

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/internal/executor"
@@ -80,17 +80,18 @@ func (r *rig) restart() {
 // clients are like those that package kubeclient makes, with limits that no test can feel.
 func clients(t testing.TB, config *rest.Config) Clients {
 	t.Helper()
-	client := func(contentType string) *corev1client.CoreV1Client {
+	client := func(contentType string) rest.Interface {
 		c := rest.CopyConfig(config)
 		c.ContentType, c.AcceptContentTypes = contentType, contentType+","+runtime.ContentTypeJSON
-		k, err := corev1client.NewForConfig(c)
+		c.APIPath, c.GroupVersion, c.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, Codecs
+		k, err := rest.RESTClientFor(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return k
 	}
 	k := client(runtime.ContentTypeProtobuf)
-	return Clients{Dispatch: client(runtime.ContentTypeJSON).RESTClient(), Reap: k, Watch: k, Logs: k, Claims: k}
+	return Clients{Dispatch: client(runtime.ContentTypeJSON), Reap: k, Watch: k, Logs: k, Claims: k}
 }
 
 // number makes names of instances and runs unique.

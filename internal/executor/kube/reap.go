@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,7 +82,7 @@ func (e *Executor) todo(a *attempt) (errand, bool) {
 func (e *Executor) delete(ctx context.Context, a *attempt, todo errand) error {
 	uid := types.UID(todo.id)
 	stop := a.wants(e)
-	err := e.Reap.Pods(e.Namespace).Delete(ctx, a.name, metav1.DeleteOptions{GracePeriodSeconds: todo.grace, Preconditions: &metav1.Preconditions{UID: &uid}})
+	err := pods(e.Reap, e.Namespace).delete(ctx, a.name, metav1.DeleteOptions{GracePeriodSeconds: todo.grace, Preconditions: &metav1.Preconditions{UID: &uid}})
 	gone := apierrors.IsNotFound(err) || apierrors.IsConflict(err)
 	if err != nil && !gone {
 		return err
@@ -125,7 +126,8 @@ func (a *attempt) wants(e *Executor) *executor.Stop {
 
 // lookUp asks for the pod by name.
 func (e *Executor) lookUp(ctx context.Context, a *attempt) error {
-	pod, err := e.Watch.Pods(e.Namespace).Get(ctx, a.name, metav1.GetOptions{})
+	pod := &corev1.Pod{}
+	err := pods(e.Watch, e.Namespace).get(ctx, a.name, pod)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}

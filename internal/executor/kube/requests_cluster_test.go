@@ -110,7 +110,7 @@ func guest(t *testing.T) (r *rig, user string, role *rbacv1.Role) {
 	config.QPS, config.Burst, config.BearerToken = c.Config.QPS, c.Config.Burst, token.Status.Token
 	r = &rig{Cluster: c, t: t, clients: clients(t, config)}
 	cluster.Eventually(t, "rights of the service account", func() bool {
-		_, err := r.clients.Watch.Pods(namespace).Get(ctx, "none", metav1.GetOptions{})
+		err := pods(r.clients.Watch, namespace).get(ctx, "none", &corev1.Pod{})
 		return apierrors.IsNotFound(err)
 	})
 	r.begin(namespace, fmt.Sprintf("01TEST%020d", number.Add(1)))
@@ -146,7 +146,7 @@ steps: [{name: one, run: "echo hello"}, {name: two, run: "sleep 600"}]
 	r.Confirm(run.Ref{Run: id, Step: "one", Attempt: 7}, "")
 	r.untilPhase(run.Ref{Run: id, Step: "one", Attempt: 7}, run.PhaseGone)
 	// A list is what client-go falls back to where it can't have one as a watch.
-	if _, err := r.clients.Watch.Pods(r.Executor.Namespace).List(ctx, metav1.ListOptions{}); err != nil {
+	if err := pods(r.clients.Watch, r.Executor.Namespace).list(ctx, metav1.ListOptions{}, &corev1.PodList{}); err != nil {
 		t.Error(err)
 	}
 	r.reapAll(one.Ref, two.Ref, of(p, id, 1, 2).Ref)

@@ -30,16 +30,17 @@ const (
 // API server that is restarted, a proxy that swallows everything, which the client's pings notice) is
 // followed by another, from where it was or from a list. An error says that watching is forbidden.
 func (e *Executor) watch(ctx context.Context) error {
-	pods := e.Watch.Pods(e.Namespace)
+	pods := pods(e.Watch, e.Namespace)
 	label := plan.LabelInstance + "=" + e.Instance
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.LabelSelector = label
-			return pods.List(ctx, o)
+			all := &corev1.PodList{}
+			return all, pods.list(ctx, o, all)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.LabelSelector = label
-			w, err := pods.Watch(ctx, o)
+			w, err := pods.watch(ctx, o)
 			if err != nil && ctx.Err() == nil {
 				e.Options.Log.Warn("the watch of pods can't be opened; trying again", "namespace", e.Namespace, "error", err)
 			}
