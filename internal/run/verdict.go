@@ -40,10 +40,11 @@ func exited(code *int) string {
 	return ", and it ended with exit code " + itoa(*code)
 }
 
-// stands says whether an end is the step's own although Berth had decided to end it.
+// stands says whether an end is the step's own although Berth had decided to end it. Kubernetes gives times in
+// whole seconds: an end in the second in which the timeout was over came after Berth's signal.
 func (m *machine) stands(i int, a *Attempt, finished time.Time) bool {
 	if a.Stop.Class == Timeout {
-		return finished.Sub(a.StartedAt) <= time.Duration(m.plan.Steps[i].Timeout)
+		return finished.Sub(a.StartedAt) < time.Duration(m.plan.Steps[i].Timeout)
 	}
 	return a.DeletionAt.IsZero() || finished.Before(a.DeletionAt)
 }
