@@ -71,7 +71,7 @@ func TestCrash(t *testing.T) {
 
 // pipeline is one that is run in a namespace of its own, and the pods that were seen there.
 type pipeline struct {
-	*testing.T
+	testing.TB
 	c                      *cluster.Cluster
 	namespace, file, state string
 
@@ -79,8 +79,8 @@ type pipeline struct {
 	uids map[string]map[string]bool // of pods, by name
 }
 
-func newPipeline(t *testing.T, c *cluster.Cluster, text string) *pipeline {
-	p := &pipeline{T: t, c: c, namespace: c.Namespace(t), file: filepath.Join(t.TempDir(), "p.yaml"), uids: map[string]map[string]bool{}}
+func newPipeline(t testing.TB, c *cluster.Cluster, text string) *pipeline {
+	p := &pipeline{TB: t, c: c, namespace: c.Namespace(t), file: filepath.Join(t.TempDir(), "p.yaml"), uids: map[string]map[string]bool{}}
 	if err := os.WriteFile(p.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (p *pipeline) settled(steps int) {
 			p.Errorf("the ledger of %s: %q, want %q (%v)", s.Name, ledger, want, err)
 		}
 		name := fmt.Sprintf("%s-%s-1", s.ID, strings.ToLower(id))
-		cluster.Eventually(p.T, "the watcher sees the pod of "+s.Name, func() bool {
+		cluster.Eventually(p.TB, "the watcher sees the pod of "+s.Name, func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return len(p.uids[name]) > 0

@@ -1,0 +1,120 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// What others do in the cluster while a run is under way.
+
+// create creates the objects of a file in the script's namespace: create FILE.
+func create(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	docs := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(s.ReadFile(args[0]))), 4096)
+	for {
+		o := &unstructured.Unstructured{}
+		if err := docs.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return
+		} else {
+			s.Check(err)
+		}
+		client, err := st.resource(o.GroupVersionKind().Group, o.GetKind())
+		s.Check(err)
+		ctx, cancel := st.context()
+		_, err = client.Create(ctx, o, metav1.CreateOptions{})
+		cancel()
+		s.Check(err)
+	}
+}
+
+// patch merges JSON into an object: patch KIND NAME JSON.
+func patch(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	client, err := st.resource("", args[0])
+	s.Check(err)
+	ctx, cancel := st.context()
+	defer cancel()
+	_, err = client.Patch(ctx, args[1], types.MergePatchType, []byte(args[2]), metav1.PatchOptions{})
+	s.Check(err)
+}
+
+// evict asks for the eviction of a step's pod, as a drain does: evict STEP.
+func evict(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	ctx, cancel := st.context()
+	defer cancel()
+	pod, err := st.pod(args[0])
+	s.Check(err)
+	s.Check(st.cluster.Client.PolicyV1().Evictions(st.namespace).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}}))
+}
+
+// remove deletes a step's pod: remove STEP [GRACE].
+func remove(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	ctx, cancel := st.context()
+	defer cancel()
+	pod, err := st.pod(args[0])
+	s.Check(err)
+	var o metav1.DeleteOptions
+	if len(args) > 1 {
+		grace, err := strconv.ParseInt(args[1], 10, 64)
+		s.Check(err)
+		o.GracePeriodSeconds = &grace
+	}
+	s.Check(st.cluster.Client.CoreV1().Pods(st.namespace).Delete(ctx, pod.Name, o))
+}
+
+// pod is the newest pod of a step.
+func (s *stage) pod(step string) (*corev1.Pod, error) {
+	ctx, cancel := s.context()
+	defer cancel()
+	pods, err := s.cluster.Client.CoreV1().Pods(s.namespace).List(ctx, metav1.ListOptions{LabelSelector: "berth.dev/step=" + step})
+	if err != nil {
+		return nil, err
+	}
+	var newest *corev1.Pod
+	for i := range pods.Items {
+		if p := &pods.Items[i]; newest == nil || newest.CreationTimestamp.Before(&p.CreationTimestamp) {
+			newest = p
+		}
+	}
+	if newest == nil {
+		return nil, errors.New("step " + step + " has no pod")
+	}
+	return newest, nil
+}
+
+// resource is a client of one kind, in the script's namespace if it has namespaces.
+func (s *stage) resource(group, kind string) (dynamic.ResourceInterface, error) {
+	groups, err := restmapper.GetAPIGroupResources(s.cluster.Client.Discovery())
+	if err != nil {
+		return nil, err
+	}
+	found, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+	if err != nil {
+		return nil, err
+	}
+	client, err := dynamic.NewForConfig(s.cluster.Config)
+	if err != nil {
+		return nil, err
+	}
+	if found.Scope.Name() == meta.RESTScopeNameNamespace {
+		return client.Resource(found.Resource).Namespace(s.namespace), nil
+	}
+	return client.Resource(found.Resource), nil
+}
