@@ -55,10 +55,8 @@ func (n *node) reject(pod *corev1.Pod) *podstatus.Failure {
 			others = append(others, w.plan.run)
 		}
 	}
-	// A copy: the handler may write to the labels.
-	object := n.object.DeepCopy()
 	handler := lifecycle.NewPredicateAdmitHandler(
-		func(context.Context, bool) (*corev1.Node, error) { return object, nil },
+		n.admits,
 		lifecycle.NewAdmissionFailureHandlerStub(),
 		func(*schedulerframework.NodeInfo, *lifecycle.PodAdmitAttributes) error { return nil },
 	)
@@ -70,4 +68,19 @@ func (n *node) reject(pod *corev1.Pod) *podstatus.Failure {
 		return &podstatus.Failure{Reason: NotSupported, Message: "this node can't do: " + strings.Join(refused, "; ")}
 	}
 	return nil
+}
+
+// admits is the node that pods are admitted against. A copy: the handler may write to the labels. When they don't fit it
+// asks for those that the node has in the API, which someone may have changed.
+func (n *node) admits(ctx context.Context, cached bool) (*corev1.Node, error) {
+	object := n.object.DeepCopy()
+	if cached {
+		return object, nil
+	}
+	live, err := n.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	object.Labels = live.Labels
+	return object, nil
 }

@@ -37,6 +37,9 @@ func newTestNode(t *testing.T, runtime podruntime.Runtime) *node {
 	n := newNode(a, spec, &record.FakeRecorder{})
 	n.up, n.workers, n.runtime, n.ctx, n.cancel = true, map[types.UID]*worker{}, runtime, t.Context(), func() {}
 	n.object = nodeObject(spec, endpoint{"127.0.0.1", 1}, "boot", noon)
+	n.live = func(context.Context) (*corev1.Node, error) {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"kubernetes.io/arch": "arm64", "given": "later"}}}, nil
+	}
 	a.nodes[spec.Name] = n
 	return n
 }
@@ -85,6 +88,9 @@ func TestPlan(t *testing.T) {
 		}), reason: "NodeAffinity"},
 		{name: "the pretended architecture", pod: newTestPod("p", "1", func(p *corev1.Pod) {
 			p.Spec.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"}
+		}), run: true},
+		{name: "a label that the node was given later", pod: newTestPod("p", "1", func(p *corev1.Pod) {
+			p.Spec.NodeSelector = map[string]string{"given": "later"}
 		}), run: true},
 		{name: "what the runtime can't do", runtime: bare, pod: newTestPod("p", "1"), reason: NotSupported},
 		{name: "already terminal", pod: newTestPod("p", "1", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), ended: true},

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/record"
@@ -24,6 +25,7 @@ type node struct {
 	recorder record.EventRecorder
 	// unwell is told when the API has the node as not Ready though it is up.
 	unwell chan struct{}
+	live   func(context.Context) (*corev1.Node, error) // the node as it is in the API
 
 	// turn is held while the node goes up or down.
 	turn sync.Mutex
@@ -40,7 +42,10 @@ type node struct {
 }
 
 func newNode(a *agent, spec nodefile.Node, recorder record.EventRecorder) *node {
-	return &node{a: a, spec: spec, recorder: recorder, unwell: make(chan struct{}, 1)}
+	live := func(ctx context.Context) (*corev1.Node, error) {
+		return a.client.CoreV1().Nodes().Get(ctx, spec.Name, metav1.GetOptions{})
+	}
+	return &node{a: a, spec: spec, recorder: recorder, unwell: make(chan struct{}, 1), live: live}
 }
 
 // start brings the node up, in a life that ends with ctx or with kill. A node that is up stays as
