@@ -62,7 +62,7 @@ func (v *liveView) event(e store.Event) {
 	text := v.line(e)
 	if e.Kind == "step" {
 		s := &liveStep{status: run.StepStatus(e.Status), since: e.At, text: e.Message + placeText(e.Place)}
-		if s.status == run.StepRunning {
+		if s.status == run.StepRunning && s.text == "" {
 			s.text = v.nodes[e.Step]
 		}
 		v.now[e.Step] = s

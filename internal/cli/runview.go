@@ -59,10 +59,11 @@ type lines struct {
 	colour bool
 	began  map[string]time.Time // of the running attempt, by step
 	nodes  map[string]string
+	silent map[string]bool // steps on nodes that say nothing
 }
 
 func newLines(names map[string]string, colour bool) *lines {
-	l := &lines{names: names, colour: colour, began: map[string]time.Time{}, nodes: map[string]string{}}
+	l := &lines{names: names, colour: colour, began: map[string]time.Time{}, nodes: map[string]string{}, silent: map[string]bool{}}
 	for _, name := range names { // in any order: the widest counts
 		l.width = max(l.width, len([]rune(name)))
 	}
@@ -125,6 +126,9 @@ func (l *lines) run(e store.Event) string {
 }
 
 func (l *lines) step(e store.Event) (what, colour string) {
+	if e.Status != string(run.StepRunning) {
+		delete(l.silent, e.Step)
+	}
 	switch run.StepStatus(e.Status) {
 	case run.StepReady, run.StepStarting:
 		if e.Message == "" {
@@ -132,6 +136,14 @@ func (l *lines) step(e store.Event) (what, colour string) {
 		}
 		return "waits: " + e.Message + placeText(e.Place), yellow
 	case run.StepRunning:
+		if e.Reason == reason.NodeSilent {
+			l.silent[e.Step] = true
+			return e.Message, yellow
+		}
+		if l.silent[e.Step] {
+			delete(l.silent, e.Step)
+			return "its node speaks again", cyan
+		}
 		l.began[e.Step] = e.At
 		if node := l.nodes[e.Step]; node != "" {
 			return "runs on " + node, cyan

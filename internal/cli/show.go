@@ -254,6 +254,8 @@ func stepRow(name string, s *run.Step, profiles []string) []string {
 		}
 	}
 	switch {
+	case s.Waiting != nil && s.Status == run.StepRunning:
+		said = s.Waiting.Message
 	case s.Waiting != nil:
 		said = "waits: " + s.Waiting.Message + placeText(s.Waiting.Place)
 	case s.Outcome != nil && s.Outcome.Class != run.Success:

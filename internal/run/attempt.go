@@ -1,6 +1,8 @@
 package run
 
 import (
+	"fmt"
+
 	"github.com/berthdev/berth/internal/reason"
 )
 
@@ -33,10 +35,10 @@ func (m *machine) follow(i int, o Observation) {
 		a := m.attempt(i)
 		a.DeletionAt, a.Foreign = o.DeletionAt, a.Stop == nil
 	}
-	if !a.SilentSince.Equal(o.SilentSince) {
-		m.attempt(i).SilentSince = o.SilentSince
-	}
 	m.progress(i, o)
+	if !a.SilentSince.Equal(o.SilentSince) {
+		m.silent(i, o)
+	}
 	if o.Phase == PhaseEnded || o.Phase == PhaseGone {
 		if o.Phase == PhaseGone {
 			m.attempt(i).Gone = true // then there is nothing to collect
@@ -45,8 +47,23 @@ func (m *machine) follow(i int, o Observation) {
 		return
 	}
 	m.clock(i, o)
-	if o.Phase == PhaseWaiting && o.Waiting != nil && m.s.Steps[i].Status == StepStarting {
+	if o.Phase == PhaseWaiting && o.Waiting != nil && o.SilentSince.IsZero() && m.s.Steps[i].Status == StepStarting {
 		m.wait(i, *o.Waiting)
+	}
+}
+
+// silent notes that the attempt's node has stopped reporting, or that it does so again.
+func (m *machine) silent(i int, o Observation) {
+	a := m.attempt(i)
+	a.SilentSince = o.SilentSince
+	s := m.s.Steps[i]
+	switch {
+	case !o.SilentSince.IsZero():
+		m.wait(i, Waiting{Reason: reason.NodeSilent,
+			Message: fmt.Sprintf("node %s says nothing; after %s of that the attempt counts as lost", a.Node, m.settings.nodeLost())})
+	case s.Waiting != nil && s.Waiting.Reason == reason.NodeSilent:
+		m.step(i).Waiting = nil
+		m.stepEntry(i)
 	}
 }
 

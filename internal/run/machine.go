@@ -118,7 +118,8 @@ func (m *machine) stepEntry(i int) {
 		e.ended(s.Outcome)
 	case s.Status == StepRunning:
 		e.Node = s.Attempt.Node
-	case s.Waiting != nil:
+	}
+	if s.Waiting != nil && !s.Status.Ended() {
 		e.Reason, e.Message, e.Place = s.Waiting.Reason, s.Waiting.Message, s.Waiting.Place
 	}
 	m.entry(e)

@@ -109,7 +109,7 @@ type RunStop struct {
 type Step struct {
 	ID        string            `json:"id"`
 	Status    StepStatus        `json:"status"`
-	Waiting   *Waiting          `json:"waiting,omitempty"`   // while pending, ready or starting; nil: not known yet
+	Waiting   *Waiting          `json:"waiting,omitempty"`   // while pending, ready or starting, or while its node is silent; nil: not known yet, or none
 	ReadyAt   time.Time         `json:"ready_at,omitzero"`   // when it first became ready: its age in the queue
 	NotBefore time.Time         `json:"not_before,omitzero"` // backoff: no attempt starts earlier
 	Attempt   *Attempt          `json:"attempt,omitempty"`   // the last one
