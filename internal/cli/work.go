@@ -269,6 +269,11 @@ func (s *shownLogs) Started(ref run.Ref, follow engine.Source) {
 	s.tail(ref)
 }
 
+// Ending has what a log still gets followed.
+func (s *shownLogs) Ending(ctx context.Context, ref run.Ref, follow engine.Source) {
+	s.hub.Ending(ctx, ref, follow)
+}
+
 // tail shows a log once.
 func (s *shownLogs) tail(ref run.Ref) {
 	s.mu.Lock()

@@ -19,7 +19,7 @@ func (l *loop) carryOut(a *active, c run.Command) {
 	case run.CommandStart:
 		l.create(a, ref)
 	case run.CommandStop:
-		l.Executor.Stop(executor.Stop{Ref: ref, ID: c.ID, Force: c.Force})
+		l.end(a, executor.Stop{Ref: ref, ID: c.ID, Force: c.Force})
 	case run.CommandCollect:
 		l.collect(ref, c)
 	case run.CommandFinish:
@@ -47,6 +47,31 @@ func (l *loop) create(a *active, ref run.Ref) {
 	}
 	attempt.Ref, attempt.Fence = ref, s.Attempt.Fence
 	l.Executor.Start(attempt)
+}
+
+// endPatience is how long an end that Berth wants waits for the log to be followed.
+const endPatience = 2 * time.Second
+
+// end has an attempt ended. The log of one that runs is followed first, since its object goes with its container.
+func (l *loop) end(a *active, s executor.Stop) {
+	i, _ := a.graph.Index(s.Step)
+	if at := a.state.Steps[i].Attempt; s.Force || at == nil || at.Number != s.Attempt || at.Status != run.AttemptRunning {
+		l.Executor.Stop(s)
+		return
+	}
+	l.waits.Go(func() {
+		l.ending(s.Ref, s.ID)
+		if l.ctx.Err() == nil {
+			l.Executor.Stop(s)
+		}
+	})
+}
+
+// ending has a log followed to its end.
+func (l *loop) ending(ref run.Ref, id string) {
+	ctx, cancel := context.WithTimeout(l.ctx, endPatience)
+	defer cancel()
+	l.Logs.Ending(ctx, ref, l.source(ref, id, true))
 }
 
 // source opens the log of an attempt.

@@ -34,6 +34,9 @@ type Setup = []byte
 type Logs interface {
 	// Started says that an attempt's container runs, and how its log can be followed.
 	Started(ref run.Ref, follow Source)
+	// Ending says that an attempt which runs is being ended, so that its object may be gone as soon as its container
+	// is: what it still writes can only be had by following it. It returns when that has begun, or can't be.
+	Ending(ctx context.Context, ref run.Ref, follow Source)
 	// Collect archives the log of an attempt that has ended. Nothing to archive is no error.
 	Collect(ctx context.Context, ref run.Ref, read Source) error
 }

@@ -43,6 +43,8 @@ type noLogs struct{}
 
 func (noLogs) Started(run.Ref, Source) {}
 
+func (noLogs) Ending(context.Context, run.Ref, Source) {}
+
 func (noLogs) Collect(ctx context.Context, _ run.Ref, read Source) error {
 	r, err := read(ctx)
 	if err != nil {

@@ -64,6 +64,10 @@ func (l *loop) observe(o run.Observation) {
 		ref, id := o.Ref, o.ID
 		l.after = append(l.after, func() { l.Logs.Started(ref, l.source(ref, id, true)) })
 	}
+	if now.Status == run.AttemptRunning && now.Foreign && !before.Foreign {
+		ref, id := o.Ref, o.ID
+		l.after = append(l.after, func() { l.waits.Go(func() { l.ending(ref, id) }) })
+	}
 	if o.Phase == run.PhaseGone {
 		delete(l.kept, o.Ref)
 		return

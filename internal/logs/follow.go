@@ -17,6 +17,7 @@ type follow struct {
 	source  Source
 	spool   *spool
 	cancel  context.CancelFunc
+	open    chan struct{} // closed when the log has been opened for the first time, or could not be
 	ended   chan struct{} // closed when the attempt has ended: what breaks off now is not begun again
 	done    chan struct{} // closed when the spool is over
 	whole   bool          // the spool has had all of it; to be looked at when done is closed
@@ -58,10 +59,20 @@ func (f *follow) run(ctx context.Context) {
 	}
 }
 
+// opened is called by one goroutine.
+func (f *follow) opened() {
+	select {
+	case <-f.open:
+	default:
+		close(f.open)
+	}
+}
+
 // copy reads the log from its beginning, and writes what is new of it. If the beginning is not there any more,
 // something is lost to those who watch; what is kept in the end is read anew.
 func (f *follow) copy(ctx context.Context) error {
 	stream, err := f.source(ctx)
+	f.opened()
 	if err != nil {
 		return err
 	}

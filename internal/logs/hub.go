@@ -26,6 +26,7 @@ type Hub struct {
 type running struct {
 	source    Source
 	follow    *follow       // nil: nobody reads it
+	ending    bool          // it is followed to its end, whoever reads it
 	collected chan struct{} // nil: not being kept yet; closed when that is over
 }
 
@@ -48,12 +49,34 @@ func (h *Hub) Started(ref run.Ref, source Source) {
 	}
 }
 
+// Ending follows the log of an attempt to its end, so that Collect need not read it when it may not be there any more. It
+// returns when the log is open, or can't be opened. Where nothing is kept it does nothing.
+func (h *Hub) Ending(ctx context.Context, ref run.Ref, source Source) {
+	if h.archive.bucket == nil {
+		return
+	}
+	h.mu.Lock()
+	r := h.running[ref]
+	if r == nil {
+		r = &running{source: source}
+		h.running[ref] = r
+	}
+	if r.collected != nil {
+		h.mu.Unlock()
+		return
+	}
+	r.ending = true
+	f := h.follow(r)
+	h.mu.Unlock()
+	_ = wait(ctx, f.open)
+}
+
 // follow gives the attempt's follow, and begins it if need be. h.mu is held.
 func (h *Hub) follow(r *running) *follow {
 	if r.follow == nil {
 		ctx, cancel := context.WithCancel(h.ctx)
 		f := &follow{source: r.source, spool: newSpool(h.archive.spool), cancel: cancel,
-			ended: make(chan struct{}), done: make(chan struct{})}
+			open: make(chan struct{}), ended: make(chan struct{}), done: make(chan struct{})}
 		r.follow = f
 		go f.run(ctx)
 	}
@@ -96,7 +119,7 @@ func (h *Hub) left(ref run.Ref, f *follow) {
 	defer h.mu.Unlock()
 	f.spool.release()
 	f.readers--
-	if r := h.running[ref]; f.readers == 0 && !h.always && r != nil && r.follow == f && r.collected == nil {
+	if r := h.running[ref]; f.readers == 0 && !h.always && r != nil && !r.ending && r.follow == f && r.collected == nil {
 		r.follow = nil
 		h.drop(f)
 	}
@@ -155,7 +178,10 @@ func (h *Hub) collect(ctx context.Context, ref run.Ref, f *follow, read Source) 
 	}
 	stream, err := read(ctx)
 	if errors.Is(err, executor.ErrNoLog) {
-		return nil
+		if f == nil || !f.over() {
+			return nil
+		}
+		return h.archive.store(ctx, ref, f.spool) // as much as was followed, which says that it is not all
 	}
 	if err != nil {
 		return err
@@ -176,4 +202,14 @@ func (f *follow) end(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	return false
+}
+
+// over says whether nothing more comes into the spool.
+func (f *follow) over() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
 }

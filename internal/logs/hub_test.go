@@ -200,6 +200,32 @@ func TestUnfollowed(t *testing.T) {
 	})
 }
 
+// TestEnding: what is being ended is followed to its end, since it can't be read any more when it is gone. What breaks off
+// is kept as far as it goes.
+func TestEnding(t *testing.T) {
+	for want, end := range map[string]func(*container){"text\nbye": func(c *container) { c.print("bye"); c.exit() },
+		"text\n" + brokenOff: func(c *container) { synctest.Wait(); c.breakOff(); synctest.Wait() }} {
+		synctest.Test(t, func(t *testing.T) {
+			h, a, c := newHub(t, false)
+			h.Started(ref, c.follow)
+			c.print("text\n")
+			h.Ending(t.Context(), ref, c.follow)
+			if c.open.Load() != 1 {
+				t.Errorf("%d follows", c.open.Load())
+			}
+			tailOf(t, h).Close()
+			end(c)
+			gone := func(context.Context) (io.ReadCloser, error) { return nil, executor.ErrNoLog }
+			if err := h.Collect(t.Context(), ref, gone); err != nil {
+				t.Fatal(err)
+			}
+			if got := kept(t, a); got != want {
+				t.Errorf("kept %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // TestAlways: what is followed from the start is kept without a reader and without a read.
 func TestAlways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
