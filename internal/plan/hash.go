@@ -18,7 +18,7 @@ func (p *Plan) Hash() string {
 	bare := *p
 	bare.Steps = make([]Step, len(p.Steps))
 	for i, s := range p.Steps {
-		s.Pod.Origins = nil
+		s.Pod.Origins, s.Asks = nil, nil
 		bare.Steps[i] = s
 	}
 	sum := sha256.Sum256(canonical(bare))

@@ -36,7 +36,7 @@ func MakeLocal(file *pipeline.File, operator *profile.File, in pipeline.Input, w
 		if operator.Name != "" {
 			p.Steps[i].Pool = expansion.Steps[i].Pool
 		}
-		p.Steps[i].Pod = Pod{}
+		p.Steps[i].Pod, p.Steps[i].Asks = Pod{}, nil
 	}
 	if p.Workspace != nil {
 		p.Workspace.AccessMode = "ReadWriteMany" // one machine: nothing keeps steps apart

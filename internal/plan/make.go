@@ -135,7 +135,7 @@ func (m *maker) step(p *Plan, instance *pipeline.Instance) (s Step, written, com
 	}
 	pod.Late = w.standing(pod)
 	s = step(instance)
-	s.Pod = pod
+	s.Pod, s.Asks = pod, asks(result.Origins)
 	return s, written, composed
 }
 

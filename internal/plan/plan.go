@@ -85,6 +85,8 @@ type Step struct {
 	ServiceAccount    string            `json:"service_account,omitempty"`
 	Secrets           map[string]Secret `json:"secrets,omitempty"` // by variable
 
+	Asks []Ask `json:"asks,omitempty"` // of the pod; not part of the Hash, as origins are not
+
 	Pod Pod `json:"pod"`
 }
 

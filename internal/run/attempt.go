@@ -48,7 +48,9 @@ func (m *machine) follow(i int, o Observation) {
 	}
 	m.clock(i, o)
 	if o.Phase == PhaseWaiting && o.Waiting != nil && o.SilentSince.IsZero() && m.s.Steps[i].Status == StepStarting {
-		m.wait(i, *o.Waiting)
+		w := *o.Waiting
+		w.Message = blame(&m.plan.Steps[i], w.Reason, w.Message)
+		m.wait(i, w)
 	}
 }
 
@@ -120,6 +122,7 @@ func (m *machine) gone(i int) {
 
 // end decides how an attempt has ended, and whether there is another one.
 func (m *machine) end(i int, o Outcome, end *End) {
+	o.Message = blame(&m.plan.Steps[i], o.Reason, o.Message)
 	a := m.attempt(i)
 	a.Status, a.EndedAt, a.Outcome, a.Clock = AttemptEnded, m.now, &o, NoClock
 	s := m.step(i)
