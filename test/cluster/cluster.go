@@ -53,6 +53,18 @@ func New(t testing.TB, nodes string, flags ...string) *Cluster {
 	return c
 }
 
+// Fault breaks a part of the cluster; see `devplane fault`.
+func (c *Cluster) Fault(args ...string) error {
+	if c.dir == "" {
+		return fmt.Errorf("fault %s: %s names a cluster that is none", strings.Join(args, " "), KubeconfigKey)
+	}
+	args = append(append([]string{"fault"}, args...), "--dir", c.dir)
+	if out, err := exec.Command(c.cmd.Path, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("devplane %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
 // Devplane runs another command of the devplane program on the cluster, such as fault, and returns
 // what it printed.
 func (c *Cluster) Devplane(t testing.TB, args ...string) string {

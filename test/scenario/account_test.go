@@ -53,7 +53,7 @@ func shown(state, id string) (*shownRun, error) {
 //	test      failed     failure/exit_code  2 attempts: lost/preempted, failure/exit_code
 //	  exit code 3
 //	  waited: pool_full
-func account(state string, events []run.Entry, mask *strings.Replacer) (string, error) {
+func account(state string, events []run.Entry, mask func(string) string) (string, error) {
 	r, err := shown(state, "")
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func account(state string, events []run.Entry, mask *strings.Replacer) (string, 
 		b.WriteString("\n")
 		// Why a command can't be started every runtime says in its own words.
 		if s.Outcome != nil && s.Outcome.Message != "" && s.Outcome.Reason != reason.StartError {
-			fmt.Fprintf(&b, "  %s\n", mask.Replace(s.Outcome.Message))
+			fmt.Fprintf(&b, "  %s\n", mask(s.Outcome.Message))
 		}
 		if why := waited(events, s.ID); len(why) > 0 {
 			fmt.Fprintf(&b, "  waited: %s\n", strings.Join(why, ", "))
@@ -90,7 +90,7 @@ func account(state string, events []run.Entry, mask *strings.Replacer) (string, 
 			continue // there is none
 		}
 		for line := range strings.Lines(string(log)) {
-			fmt.Fprintf(&b, "  | %s\n", strings.TrimRight(mask.Replace(line), "\n"))
+			fmt.Fprintf(&b, "  | %s\n", strings.TrimRight(mask(line), "\n"))
 		}
 	}
 	return b.String(), nil
@@ -108,7 +108,7 @@ func ended(o *run.Outcome) string {
 
 // chancy are reasons that a step may have for a moment, or not.
 var chancy = []reason.Code{reason.Requesting, reason.Unscheduled, reason.Volumes, reason.Initializing, reason.Starting,
-	reason.PreviousNotGone, reason.Overloaded}
+	reason.PreviousNotGone, reason.Overloaded, reason.Unschedulable}
 
 // waited gives the reasons that a step waited for, each once.
 func waited(events []run.Entry, step string) []string {

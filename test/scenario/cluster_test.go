@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/berthdev/berth/internal/ident"
 )
 
 // What others do in the cluster while a run is under way.
@@ -25,7 +27,7 @@ import (
 // create creates the objects of a file in the script's namespace: create FILE.
 func create(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)
-	docs := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(s.ReadFile(args[0]))), 4096)
+	docs := yaml.NewYAMLOrJSONDecoder(strings.NewReader(strings.ReplaceAll(s.ReadFile(args[0]), "$NS", st.namespace)), 4096)
 	for {
 		o := &unstructured.Unstructured{}
 		if err := docs.Decode(&o.Object); errors.Is(err, io.EOF) {
@@ -53,6 +55,50 @@ func patch(s *testscript.TestScript, _ bool, args []string) {
 	s.Check(err)
 }
 
+// deleteObject deletes an object: delete KIND NAME.
+func deleteObject(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	group := ""
+	if strings.HasSuffix(args[0], "Configuration") || strings.Contains(args[0], "Policy") {
+		group = "admissionregistration.k8s.io"
+	}
+	client, err := st.resource(group, args[0])
+	s.Check(err)
+	ctx, cancel := st.context()
+	defer cancel()
+	s.Check(client.Delete(ctx, args[1], metav1.DeleteOptions{}))
+}
+
+// patchPod merges JSON into a step's pod: patch-pod STEP JSON.
+func patchPod(s *testscript.TestScript, neg bool, args []string) {
+	pod, err := stageOf(s).pod(args[0])
+	s.Check(err)
+	patch(s, neg, []string{"Pod", pod.Name, args[1]})
+}
+
+// bind gives a step's pod to a node, as a scheduler does: bind STEP NODE.
+func bind(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	ctx, cancel := st.context()
+	defer cancel()
+	pod, err := st.pod(args[0])
+	s.Check(err)
+	s.Check(st.cluster.Client.CoreV1().Pods(st.namespace).Bind(ctx, &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: pod.Name},
+		Target: corev1.ObjectReference{Kind: "Node", Name: args[1]}}, metav1.CreateOptions{}))
+}
+
+// squat creates a pod that has the name of a step's first attempt and is none of Berth's: squat STEP.
+func squat(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	r, err := shown(s.MkAbs("state"), "")
+	s.Check(err)
+	ctx, cancel := st.context()
+	defer cancel()
+	_, err = st.cluster.Client.CoreV1().Pods(st.namespace).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: ident.PodName(args[0], r.ID, 1)},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox:1.37", Command: []string{"sleep", "600"}}}}}, metav1.CreateOptions{})
+	s.Check(err)
+}
+
 // evict asks for the eviction of a step's pod, as a drain does: evict STEP.
 func evict(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)
@@ -60,7 +106,7 @@ func evict(s *testscript.TestScript, _ bool, args []string) {
 	defer cancel()
 	pod, err := st.pod(args[0])
 	s.Check(err)
-	s.Check(st.cluster.Client.PolicyV1().Evictions(st.namespace).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}}))
+	s.Check(st.cluster.Client.PolicyV1().Evictions(st.namespace).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: st.namespace}}))
 }
 
 // remove deletes a step's pod: remove STEP [GRACE].
@@ -117,4 +163,9 @@ func (s *stage) resource(group, kind string) (dynamic.ResourceInterface, error) 
 		return client.Resource(found.Resource).Namespace(s.namespace), nil
 	}
 	return client.Resource(found.Resource), nil
+}
+
+// fault breaks a part of the cluster, or mends it: fault KIND PART [FLAG...].
+func fault(s *testscript.TestScript, _ bool, args []string) {
+	s.Check(stageOf(s).cluster.Fault(args...))
 }

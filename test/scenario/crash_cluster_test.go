@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,8 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/berthdev/berth/internal/ident"
 	"github.com/berthdev/berth/test/cluster"
 )
 
@@ -61,8 +60,8 @@ func TestCrash(t *testing.T) {
 	p := newPipeline(t, c, thirty)
 	for killed, rounds := 0, 0; killed < kills; rounds++ {
 		p.state = filepath.Join(t.TempDir(), "state")
-		killed += p.killing(chance, kills-killed)
-		p.settled(30)
+		killed += p.killing(chance, kills-killed, nil)
+		p.settled(30, false)
 		if rounds > kills {
 			t.Fatalf("%d kills only, in %d runs", killed, rounds)
 		}
@@ -84,28 +83,37 @@ func newPipeline(t testing.TB, c *cluster.Cluster, text string) *pipeline {
 	if err := os.WriteFile(p.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := c.Client.CoreV1().Pods(p.namespace).Watch(context.Background(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(seen.Stop)
-	go p.watch(seen)
+	go p.watch()
 	return p
 }
 
-func (p *pipeline) watch(seen watch.Interface) {
-	for e := range seen.ResultChan() {
-		pod, ok := e.Object.(*corev1.Pod)
-		if !ok {
+// watch sees pods come, whatever becomes of the API server meanwhile.
+func (p *pipeline) watch() {
+	for from := ""; p.Context().Err() == nil; {
+		seen, err := p.c.Client.CoreV1().Pods(p.namespace).Watch(p.Context(), metav1.ListOptions{ResourceVersion: from})
+		if err != nil {
+			from = "" // it is too old, or nobody answers
 			continue
 		}
-		p.mu.Lock()
-		if p.uids[pod.Name] == nil {
-			p.uids[pod.Name] = map[string]bool{}
+		for e := range seen.ResultChan() {
+			if pod, ok := e.Object.(*corev1.Pod); ok {
+				from = pod.ResourceVersion
+				p.saw(pod)
+			} else {
+				from = ""
+			}
 		}
-		p.uids[pod.Name][string(pod.UID)] = true
-		p.mu.Unlock()
+		seen.Stop()
 	}
+}
+
+func (p *pipeline) saw(pod *corev1.Pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.uids[pod.Name] == nil {
+		p.uids[pod.Name] = map[string]bool{}
+	}
+	p.uids[pod.Name][string(pod.UID)] = true
 }
 
 // berth is the program with its arguments, and where its complaints go.
@@ -138,11 +146,15 @@ func (p *pipeline) recorded() bool {
 	return cmd.Run() == nil && strings.Contains(out.String(), `"id"`)
 }
 
-// killing kills berth at random moments until the run has ended, and says how often it did.
-func (p *pipeline) killing(chance *rand.Rand, most int) int {
+// killing kills berth at random moments until the run has ended, and says how often it did. Before each kill something
+// else happens, if amid is not nil.
+func (p *pipeline) killing(chance *rand.Rand, most int, amid func()) int {
 	killed := 0
 	for killed < most {
 		cmd, said := p.begin()
+		if amid != nil {
+			amid()
+		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		moment := time.NewTimer(time.Duration(50+chance.IntN(700)) * time.Millisecond)
@@ -166,56 +178,33 @@ func (p *pipeline) killing(chance *rand.Rand, most int) int {
 	return killed
 }
 
-// settled holds a run that has ended to what must be true of it.
-func (p *pipeline) settled(steps int) {
+// settled holds a run that has ended to what must be true of it: all its steps succeeded, no attempt had more than one
+// pod, and nothing is left. What others did may have cost attempts, if that is what the test is about.
+func (p *pipeline) settled(steps int, costs bool) {
 	p.Helper()
-	cmd, _ := p.berth("runs", "--state", p.state, "-o", "json")
-	out, err := outputOf(cmd)
+	r, err := shown(p.state, "")
 	if err != nil {
 		p.Fatal(err)
 	}
-	var list struct{ Runs []struct{ ID, Status string } }
-	if err := json.Unmarshal(out, &list); err != nil || len(list.Runs) != 1 {
-		p.Fatalf("%v\n%s", err, out)
+	if r.Status != "succeeded" || len(r.Steps) != steps {
+		text, _ := json.MarshalIndent(r, "", "  ")
+		p.Fatalf("the run is %s\n%s", r.Status, text)
 	}
-	id := list.Runs[0].ID
-	var run struct {
-		Status string
-		Steps  []struct {
-			ID, Name, Status string
-			Attempts         []struct{ Number int }
+	for _, s := range r.Steps {
+		if s.Status != "succeeded" || len(s.Attempts) != 1 && !costs {
+			p.Errorf("%s is %s after %d attempts", s.ID, s.Status, len(s.Attempts))
 		}
-	}
-	cmd, _ = p.berth("show", id, "--state", p.state, "-o", "json")
-	if out, err = outputOf(cmd); err != nil {
-		p.Fatal(err)
-	}
-	if err := json.Unmarshal(out, &run); err != nil {
-		p.Fatal(err)
-	}
-	if run.Status != "succeeded" || len(run.Steps) != steps {
-		p.Fatalf("the run is %s\n%s", run.Status, out)
-	}
-	for _, s := range run.Steps {
-		if s.Status != "succeeded" || len(s.Attempts) != 1 {
-			p.Errorf("%s is %s after %d attempts", s.Name, s.Status, len(s.Attempts))
+		last := s.Attempts[len(s.Attempts)-1].Number
+		ledger, err := ask("logs", r.ID, s.ID, "--state", p.state)
+		if err != nil && costs {
+			continue // who deletes a pod that has ended takes its log along
 		}
-		cmd, _ := p.berth("logs", id, s.ID, "--state", p.state)
-		ledger, err := outputOf(cmd)
-		if want := fmt.Sprintf("ledger %s 1\n", s.ID); err != nil || string(ledger) != want {
-			p.Errorf("the ledger of %s: %q, want %q (%v)", s.Name, ledger, want, err)
+		if want := fmt.Sprintf("ledger %s %d\n", s.ID, last); err != nil || string(ledger) != want {
+			p.Errorf("the ledger of %s: %q, want %q (%v)", s.ID, ledger, want, err)
 		}
-		name := fmt.Sprintf("%s-%s-1", s.ID, strings.ToLower(id))
-		cluster.Eventually(p.TB, "the watcher sees the pod of "+s.Name, func() bool {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return len(p.uids[name]) > 0
-		})
-		p.mu.Lock()
-		if n := len(p.uids[name]); n != 1 {
-			p.Errorf("attempt 1 of %s had %d pods", s.Name, n)
+		for _, a := range s.Attempts {
+			p.onePod(s.ID, r.ID, a.Number, a.ID != "")
 		}
-		p.mu.Unlock()
 	}
 	pods, err := p.c.Client.CoreV1().Pods(p.namespace).List(p.Context(), metav1.ListOptions{})
 	if err != nil || len(pods.Items) > 0 {
@@ -223,7 +212,19 @@ func (p *pipeline) settled(steps int) {
 	}
 }
 
-func outputOf(cmd *exec.Cmd) ([]byte, error) {
-	cmd.Stdout, cmd.Stderr = nil, nil
-	return cmd.Output()
+// onePod fails the test if the watcher has seen more than one pod of an attempt, or none if there was one.
+func (p *pipeline) onePod(step, run string, attempt int, some bool) {
+	p.Helper()
+	name := ident.PodName(step, run, attempt)
+	seen := func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.uids[name])
+	}
+	if some {
+		cluster.Eventually(p.TB, "the watcher sees the pod of "+name, func() bool { return seen() > 0 })
+	}
+	if n := seen(); n > 1 {
+		p.Errorf("%s was the name of %d pods", name, n)
+	}
 }

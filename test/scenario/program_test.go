@@ -92,7 +92,7 @@ func (p *program) until(what string, holds func() bool) error {
 	}
 }
 
-// happens waits for an event of a step (or of the run, as "run") with this status or reason, and with such a
+// happens waits for an event of a step (or of the run, as "run") with this status, reason or class, and with such a
 // message.
 func (p *program) happens(step, word string, message *regexp.Regexp) error {
 	return p.until(step+" "+word, func() bool {
@@ -101,7 +101,7 @@ func (p *program) happens(step, word string, message *regexp.Regexp) error {
 			if e.Kind == run.KindRun {
 				of = "run"
 			}
-			return of == step && (e.Status == word || string(e.Reason) == word) && message.MatchString(e.Message)
+			return of == step && (e.Status == word || string(e.Reason) == word || string(e.Class) == word) && message.MatchString(e.Message)
 		})
 	})
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,6 +42,25 @@ func TestCluster(t *testing.T) {
 	})
 }
 
+// TestFaults runs the scripts that break nodes and the API server, one after the other, on a cluster of their own; then
+// berth is killed amid such things.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	c := cluster.New(t, "testdata/fault/nodes.yaml", "--node-grace", "8s")
+	files, err := filepath.Glob("testdata/fault/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		t.Run("", func(t *testing.T) {
+			scriptsOf(t, testscript.Params{Files: []string{f}}, func(*testscript.Env) *stage { return onCluster(t, c) })
+		})
+	}
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) { crashAmid(t, c, f) })
+	}
+}
+
 // stage is where a script's runs take place.
 type stage struct {
 	target    []string // flags of berth run
@@ -60,32 +80,40 @@ func onCluster(t *testing.T, c *cluster.Cluster) *stage {
 type stageKey struct{}
 
 func scripts(t *testing.T, dir string, set func(*testscript.Env) *stage) {
+	scriptsOf(t, testscript.Params{Dir: dir}, set)
+}
+
+func scriptsOf(t *testing.T, p testscript.Params, set func(*testscript.Env) *stage) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
-		RequireExplicitExec: true,
-		UpdateScripts:       *update,
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("EXAMPLES", examples)
-			e.Setenv("BERTH_OPERATOR", "")
-			s := set(e)
-			s.dir = e.WorkDir
-			e.Values[stageKey{}] = s
-			e.Defer(func() {
-				if s.berth != nil {
-					s.berth.kill()
-				}
-			})
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "begin": begin, "until": until, "ends": ends, "signal": signal,
-			"create": create, "patch": patch, "evict": evict, "remove": remove,
-		},
-	})
+	p.RequireExplicitExec, p.UpdateScripts = true, *update
+	p.Condition = func(what string) (bool, error) {
+		if what == "root" {
+			return cluster.CanReal(), nil
+		}
+		return false, fmt.Errorf("unknown condition %s", what)
+	}
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("EXAMPLES", examples)
+		e.Setenv("BERTH_OPERATOR", "")
+		s := set(e)
+		s.dir = e.WorkDir
+		e.Values[stageKey{}] = s
+		e.Defer(func() {
+			if s.berth != nil {
+				s.berth.kill()
+			}
+		})
+		return nil
+	}
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits, "begin": begin, "until": until, "ends": ends, "signal": signal,
+		"create": create, "patch": patch, "delete": deleteObject, "patch-pod": patchPod,
+		"evict": evict, "remove": remove, "bind": bind, "squat": squat, "fault": fault,
+	}
+	testscript.Run(t, p)
 }
 
 func stageOf(s *testscript.TestScript) *stage { return s.Value(stageKey{}).(*stage) }
@@ -127,14 +155,24 @@ func ends(s *testscript.TestScript, _ bool, args []string) {
 		s.Fatalf("exit code %d, want %s (%v)", code, args[0], err)
 	}
 	events := st.berth.events()
-	mask := strings.NewReplacer(st.namespace, "NAMESPACE", st.dir, "DIR")
-	if st.namespace == "" {
-		mask = strings.NewReplacer(st.dir, "DIR")
-	}
-	text, err := account(s.MkAbs("state"), events, mask)
+	text, err := account(s.MkAbs("state"), events, st.mask)
 	s.Check(err)
 	s.Check(os.WriteFile(s.MkAbs("account"), []byte(text), 0o600))
 	st.berth = nil
+}
+
+var (
+	aRun  = regexp.MustCompile(`(?i)\b01[0-9A-HJKMNP-TV-Z]{24}\b`)
+	aTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+)
+
+// mask hides what differs each time.
+func (s *stage) mask(text string) string {
+	if s.namespace != "" {
+		text = strings.ReplaceAll(text, s.namespace, "NAMESPACE")
+	}
+	text = strings.ReplaceAll(text, s.dir, "DIR")
+	return aTime.ReplaceAllString(aRun.ReplaceAllString(text, "RUN"), "TIME")
 }
 
 // signal sends INT or KILL to berth.

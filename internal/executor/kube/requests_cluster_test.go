@@ -1,13 +1,11 @@
 package kube
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,47 +24,10 @@ import (
 	"github.com/berthdev/berth/test/cluster"
 )
 
-// request is what the audit log has of one.
-type request struct {
-	Stage            string
-	Verb, RequestURI string
-	User             struct{ Username string }
-	ObjectRef        struct{ Resource, Subresource, Namespace string }
-	ResponseStatus   struct{ Code int }
-	Annotations      map[string]string
-}
-
-func (q request) what() string {
-	resource := q.ObjectRef.Resource
-	if q.ObjectRef.Subresource != "" {
-		resource += "/" + q.ObjectRef.Subresource
-	}
-	return q.Verb + " " + resource
-}
-
-// audited gives the requests of a user, as the API server has them in its log: each once, when it was
-// answered, and those that go on when they began.
-func audited(t *testing.T, c *cluster.Cluster, user string) []request {
+// audited gives the requests of a user.
+func audited(t *testing.T, c *cluster.Cluster, user string) []cluster.Request {
 	t.Helper()
-	f, err := os.Open(filepath.Join(filepath.Dir(c.Kubeconfig), "logs", "audit.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var all []request
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var q request
-		if !strings.Contains(lines.Text(), user) || json.Unmarshal(lines.Bytes(), &q) != nil {
-			continue
-		}
-		long := q.Verb == "watch"
-		if q.User.Username == user && (q.Stage == "ResponseStarted" && long || q.Stage == "ResponseComplete" && !long) {
-			all = append(all, q)
-		}
-	}
-	return all
+	return c.Audited(t, user, func(q cluster.Request) bool { return q.User.Username == user })
 }
 
 // guest makes a service account with the Role of the chart, and starts an executor as that.
@@ -163,12 +124,12 @@ steps: [{name: one, run: "echo hello"}, {name: two, run: "sleep 600"}]
 	}
 	for _, q := range audited(t, r.Cluster, user) {
 		if q.Annotations["authorization.k8s.io/decision"] == "forbid" && q.Verb != "get" { // by which the test waits
-			t.Errorf("forbidden: %s", q.what())
+			t.Errorf("forbidden: %s", q.What())
 		}
-		if _, known := granted[q.what()]; !known {
-			t.Errorf("the Role does not grant %s", q.what())
+		if _, known := granted[q.What()]; !known {
+			t.Errorf("the Role does not grant %s", q.What())
 		}
-		granted[q.what()] = true
+		granted[q.What()] = true
 	}
 	for _, right := range slices.Sorted(maps.Keys(granted)) {
 		if !granted[right] {
@@ -229,10 +190,10 @@ func TestRequests(t *testing.T) {
 	r.lawful()
 }
 
-func counts(all []request) map[string]int {
+func counts(all []cluster.Request) map[string]int {
 	n := map[string]int{}
 	for _, q := range all {
-		n[q.what()]++
+		n[q.What()]++
 	}
 	return n
 }
