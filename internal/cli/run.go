@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ type runFlags struct {
 	environment, step, state, output string
 	params                           []string
 	keep                             bool
+	growth                           int // of the heap until it is collected, in percent, once the run is recorded
 }
 
 func newRun() *cobra.Command {
@@ -69,8 +71,14 @@ Exit codes: 0; 1 the run failed; 2 a file or a flag is invalid; 3 the operator's
 	return cmd
 }
 
+// thrifty is how much the heap may grow, in percent, until it is collected, while a run is planned. A plan is made at
+// once, with all that explains it, and is small when it is recorded: what it took to make it would be the most that the
+// process ever takes.
+const thrifty = 25
+
 // runPipeline plans the run, records it, and sees it through.
 func runPipeline(cmd *cobra.Command, name string, f runFlags) error {
+	f.growth = debug.SetGCPercent(thrifty)
 	params, err := parseParams(cmd, f.params)
 	if err != nil {
 		return err
@@ -176,6 +184,8 @@ func start(cmd *cobra.Command, f runFlags, name string, out plan.Outcome, findin
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}
+	debug.SetGCPercent(f.growth)
+	debug.FreeOSMemory()
 	return w.seeThrough(ctx, id)
 }
 

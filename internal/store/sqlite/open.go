@@ -45,6 +45,9 @@ var _ store.Store = (*Store)(nil)
 // mostReaders bounds what is read at once: each reader has a connection, with a cache of its own.
 const mostReaders = 16
 
+// readersCache is in KiB. What is read again and again is small, and what is large is read once.
+const readersCache = "&_pragma=cache_size(-256)"
+
 // Open opens the file, and makes it if there is none. A file of an older version is brought up to date, unless
 // it is opened to be read only.
 func Open(ctx context.Context, o Options) (*Store, error) {
@@ -67,7 +70,7 @@ func (s *Store) open(ctx context.Context) error {
 	} else if err := s.create(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", s.source(s.readOnly))
+	db, err := sql.Open("sqlite", s.source(s.readOnly)+readersCache)
 	if err != nil {
 		return err
 	}
