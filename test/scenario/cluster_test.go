@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -168,4 +169,28 @@ func (s *stage) resource(group, kind string) (dynamic.ResourceInterface, error) 
 // fault breaks a part of the cluster, or mends it: fault KIND PART [FLAG...].
 func fault(s *testscript.TestScript, _ bool, args []string) {
 	s.Check(stageOf(s).cluster.Fault(args...))
+}
+
+// left looks for what a run has left.
+func (s *stage) left(kept bool) error {
+	ctx, cancel := s.context()
+	defer cancel()
+	ours := metav1.ListOptions{LabelSelector: "berth.dev/run"}
+	pods, err := s.cluster.Client.CoreV1().Pods(s.namespace).List(ctx, ours)
+	if err != nil {
+		return err
+	}
+	claims, err := s.cluster.Client.CoreV1().PersistentVolumeClaims(s.namespace).List(ctx, ours)
+	if err != nil {
+		return err
+	}
+	for _, c := range claims.Items {
+		if c.DeletionTimestamp == nil && !kept {
+			return fmt.Errorf("the claim %s is left", c.Name)
+		}
+	}
+	if n := len(pods.Items); n > 0 != kept {
+		return fmt.Errorf("%d pods are left", n)
+	}
+	return nil
 }

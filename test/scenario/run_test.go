@@ -145,7 +145,8 @@ func until(s *testscript.TestScript, _ bool, args []string) {
 	s.Check(stageOf(s).berth.happens(args[0], args[1], message))
 }
 
-// ends waits for the end, holds the exit code to what is expected, and writes the file account.
+// ends waits for the end, holds the exit code to what is expected, and writes the file account: ends CODE [kept]. No pod
+// of a run is left, unless they are kept.
 func ends(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)
 	code, err := st.berth.wait()
@@ -153,6 +154,9 @@ func ends(s *testscript.TestScript, _ bool, args []string) {
 	s.Logf("%s", st.berth)
 	if want, err := strconv.Atoi(args[0]); err != nil || code != want {
 		s.Fatalf("exit code %d, want %s (%v)", code, args[0], err)
+	}
+	if st.cluster != nil {
+		s.Check(st.left(len(args) > 1 && args[1] == "kept"))
 	}
 	events := st.berth.events()
 	text, err := account(s.MkAbs("state"), events, st.mask)
