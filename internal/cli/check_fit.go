@@ -141,13 +141,13 @@ func (p *checkedProfile) place(spec *corev1.PodSpec, nodes inventory) {
 }
 
 func about(r fit.Reason) string {
-	switch r.Kind {
-	case fit.Taint:
+	switch {
+	case r.Taint != nil:
 		return r.Taint.Key
-	case fit.NodeSelector:
+	case r.Label != nil:
 		return r.Label.Key
-	case fit.Resources, fit.PodCount:
-		return string(r.Resource)
+	case r.Amount != nil:
+		return string(r.Amount.Resource)
 	default:
 		return ""
 	}

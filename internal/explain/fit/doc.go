@@ -1,14 +1,21 @@
-// Package fit says whether a pod fits a node by what both are: the node's name, taints, labels and
-// size against the pod's tolerations, selectors, required node affinity and requests. What else runs on
-// the node, volumes and other pods' rules are not looked at.
+// Package fit says whether a pod fits a node, and every reason why not, in the semantics of
+// kube-scheduler v1.37 with its default plugins.
 //
 // It promises:
-//   - All reasons why not are given, not just the first, in the order in which the scheduler's plugins
-//     would find them. No reason means that the pod fits.
-//   - The verdict is the scheduler's: k8s.io/component-helpers decides what matches, in the way that
-//     kube-scheduler calls it, and this package only says in words what did not.
-//   - What is merely preferred is no reason: PreferNoSchedule taints and preferred affinity.
-//   - Of what the node does not tell nothing is concluded: while its status has no allocatable
-//     resources, requests are no reason. (The scheduler, which sees a node in that state for moments,
-//     takes it for one of size zero.)
+//   - All reasons are given, not just the first, in the order in which the scheduler's plugins would
+//     find them. No reason, and nothing that is not known, means that the pod fits.
+//   - The verdict is the scheduler's. What k8s.io/component-helpers publishes decides what matches, in
+//     the way that the scheduler calls it; the rest is held to a real scheduler by a test.
+//   - What is merely preferred is no reason: PreferNoSchedule taints, preferred affinity, and
+//     spreading with ScheduleAnyway.
+//   - What could not be read is not taken for free: the verdict names it.
+//   - It decides and acts not: no clock, no I/O, nothing that it is given is written to. Equal input
+//     gives equal output, down to the order.
+//
+// Explain looks at a node with all that is on it and about it, Node only at what pod and node are.
+//
+// Features that v1.37 has off by default count as on where that lets in no pod that the API server
+// would not refuse without them: tolerations with Gt and Lt. Dynamic resource allocation, plugins that
+// are not the default's, extenders, default spreading and preemption are not looked at; claims for
+// devices are named as not known.
 package fit

@@ -15,11 +15,11 @@ import (
 // Few words, so that pods and nodes often meet, and some that are hostile: what an API server would
 // refuse must still get a verdict here, since pods and nodes may come from files.
 var (
-	keys     = []string{"a", "b", "c", "Not a key!", ""}
-	values   = []string{"", "1", "2", "02", "-3", "x", "y", "no value!", "99999999999999999999"}
-	effects  = []corev1.TaintEffect{"NoSchedule", "NoExecute", "PreferNoSchedule"}
-	cordons  = []string{"a", "b", corev1.TaintNodeUnschedulable}
-	nodeName = []string{"", "n1", "n2"}
+	keys      = []string{"a", "b", "c", "Not a key!", ""}
+	values    = []string{"", "1", "2", "02", "-3", "x", "y", "no value!", "99999999999999999999"}
+	effects   = []corev1.TaintEffect{"NoSchedule", "NoExecute", "PreferNoSchedule"}
+	cordons   = []string{"a", "b", corev1.TaintNodeUnschedulable}
+	nodeNames = []string{"", "n1", "n2"}
 )
 
 func some[T any](t *rapid.T, label string, most int, gen func(*rapid.T) T) []T {
@@ -58,16 +58,16 @@ func expression(t *rapid.T) corev1.NodeSelectorRequirement {
 			corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt, "Like")}
 }
 
-func field(t *rapid.T) corev1.NodeSelectorRequirement {
+func aField(t *rapid.T) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: pick(t, "field", "metadata.name", "metadata.name", "spec.x"), Operator: pick(t, "operator", corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn, "Gt"),
-		Values: some(t, "names", 2, func(t *rapid.T) string { return pick(t, "name", nodeName...) })}
+		Values: some(t, "names", 2, func(t *rapid.T) string { return pick(t, "name", nodeNames...) })}
 }
 
 func term(t *rapid.T) corev1.NodeSelectorTerm {
-	return corev1.NodeSelectorTerm{MatchExpressions: some(t, "expressions", 2, expression), MatchFields: some(t, "fields", 1, field)}
+	return corev1.NodeSelectorTerm{MatchExpressions: some(t, "expressions", 2, expression), MatchFields: some(t, "fields", 1, aField)}
 }
 
-func pod(t *rapid.T) *corev1.PodSpec {
+func aPod(t *rapid.T) *corev1.PodSpec {
 	p := &corev1.PodSpec{Tolerations: some(t, "tolerations", 3, toleration)}
 	if rapid.Bool().Draw(t, "selects") {
 		p.NodeSelector = labels(t)
@@ -81,9 +81,9 @@ func pod(t *rapid.T) *corev1.PodSpec {
 	return p
 }
 
-func node(t *rapid.T) *corev1.Node {
+func aNode(t *rapid.T) *corev1.Node {
 	n := &corev1.Node{Spec: corev1.NodeSpec{Taints: some(t, "taints", 3, taint), Unschedulable: rapid.Bool().Draw(t, "cordoned")}}
-	n.Name, n.Labels = pick(t, "node", nodeName...), labels(t)
+	n.Name, n.Labels = pick(t, "node", nodeNames...), labels(t)
 	return n
 }
 
@@ -100,7 +100,7 @@ func count(reasons []Reason, kinds ...Kind) int {
 // The verdict is that of the functions that the scheduler calls.
 func TestVerdictIsTheSchedulers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := pod(t), node(t)
+		p, n := aPod(t), aNode(t)
 		pBefore, nBefore := p.DeepCopy(), n.DeepCopy()
 		reasons := Node(p, n)
 
@@ -115,7 +115,7 @@ func TestVerdictIsTheSchedulers(t *testing.T) {
 		}
 		// As NodeAffinity, which ignores errors.
 		want, _ := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: *p}).Match(n)
-		if got := count(reasons, NodeSelector, NodeAffinity) == 0; got != want {
+		if got := count(reasons, NodeSelector, NodeAffinity, Contradiction, NodeName) == 0; got != want {
 			t.Errorf("labels let it in: %v, want %v: %v", got, want, reasons)
 		}
 
@@ -129,7 +129,7 @@ func TestVerdictIsTheSchedulers(t *testing.T) {
 // once all are gone the pod fits.
 func TestReasonsAreAllAndApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := pod(t), node(t)
+		p, n := aPod(t), aNode(t)
 		for left := Node(p, n); len(left) > 0; {
 			r := rapid.SampledFrom(left).Draw(t, "reason")
 			switch r.Kind {
@@ -138,11 +138,11 @@ func TestReasonsAreAllAndApart(t *testing.T) {
 				cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 				n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t == cordon })
 			case Taint:
-				i := slices.Index(n.Spec.Taints, r.Taint)
+				i := slices.Index(n.Spec.Taints, *r.Taint)
 				n.Spec.Taints = slices.Delete(n.Spec.Taints, i, i+1)
 			case NodeSelector:
 				delete(p.NodeSelector, r.Label.Key)
-			case NodeAffinity:
+			case NodeAffinity, Contradiction, NodeName:
 				p.Affinity = nil
 			default:
 				t.Fatalf("unexpected reason: %s", r)

@@ -1,39 +1,79 @@
 package fit
 
 import (
-	"fmt"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Kind says what sort of thing stands between a pod and a node.
-type Kind string
-
-// Kinds, in the order in which the scheduler looks.
-const (
-	NodeName     Kind = "node_name"              // spec.nodeName names another node
-	Cordoned     Kind = "unschedulable_node"     // spec.unschedulable
-	Taint        Kind = "node_taint"             // NoSchedule or NoExecute, and not tolerated
-	NodeSelector Kind = "node_selector"          // a label that nodeSelector wants
-	NodeAffinity Kind = "node_affinity_required" // no term of the required node affinity matches
-	PodCount     Kind = "pod_count"              // the node takes no pods at all
-	Resources    Kind = "resources"              // the pod requests more than the node has in all
-)
-
-// Reason is one reason why a pod can't run on a node. Which of its fields are set depends on Kind.
+// Reason is one reason why a pod can't run on a node. Which of its fields are set depends on Kind;
+// Kind, Plugin and what String needs always are.
 type Reason struct {
-	Kind  Kind
-	Name  string       // NodeName: of the node that the pod is for
-	Taint corev1.Taint // Taint
-	Label Requirement  // NodeSelector
-	Terms []Term       // NodeAffinity: all of the pod's terms, in its order
+	Kind   Kind
+	Plugin Plugin
+	Path   string // of the field of the pod that demands it, as in spec.affinity.podAffinity; "" if it is not the pod's
+	Other  *Ref   // what else it takes: the node's taint, the pod with the port, whose rule repels, the volume or claim
+	More   int    // how many more there are like Other
+	Words  string // the scheduler's own, in its message; "" if it stops looking before
 
-	// Resources and PodCount.
+	Name     string        // NodeName: the nodes that the pod is for; else of what is missing: a gate, driver or feature
+	Taint    *corev1.Taint // Taint
+	Label    *Requirement  // NodeSelector; NodeName by nodeSelector
+	Terms    []Term        // NodeAffinity, Contradiction, NodeName by affinity: all of the pod's terms, in its order
+	Amount   *Amount       // Resources and PodCount
+	Port     *Port         // HostPort
+	Topology *Topology     // Spread, TopologyMissing, PodAffinity and anti-affinities
+	Skew     *Skew         // Spread
+	Volumes  *Volumes      // AttachLimit
+
+	text  string // of kinds that need nothing but a sentence
+	stage stage
+}
+
+// Ref names an object of the cluster.
+type Ref struct {
+	Kind, Namespace, Name string
+	Path                  string // of its field, if it is one
+}
+
+// Amount is why a resource does not suffice: Requested > Allocatable - Used.
+type Amount struct {
 	Resource    corev1.ResourceName
 	Requested   resource.Quantity
 	Allocatable resource.Quantity // 0 if the node does not have the resource
+	Used        resource.Quantity // by the pods on the node; 0 where these are not looked at
+}
+
+// Port is a port of the machine. Address is 0.0.0.0 for all.
+type Port struct {
+	Address  string
+	Protocol corev1.Protocol
+	Number   int32
+}
+
+// Topology is the domain that a node is in.
+type Topology struct {
+	Key   string
+	Value string
+	There bool // whether the node has the label
+}
+
+// Skew is why a domain can't have one pod more: Matching + Self - Least > Most.
+type Skew struct {
+	Matching int // pods in the node's domain
+	Self     int // 1 if the pod counts itself
+	Least    int // pods in the domain that has the fewest; 0 if there are fewer domains than MinDomains
+	Most     int // maxSkew
+
+	Domains    int // that count
+	MinDomains int // 1 if it is not set
+	// How domains are chosen, as it is in effect.
+	AffinityPolicy, TaintsPolicy corev1.NodeInclusionPolicy
+}
+
+// Volumes is how many volumes of a driver a node may have attached: Attached + New > Limit.
+type Volumes struct {
+	Driver               string
+	Attached, New, Limit int
 }
 
 // Term is a node selector term that does not match.
@@ -51,107 +91,4 @@ type Requirement struct {
 
 	Has   string // the node's value
 	There bool   // whether the node has one
-}
-
-// String is the reason in one line, to be read beside the names of pod and node.
-func (r Reason) String() string {
-	switch r.Kind {
-	case NodeName:
-		return fmt.Sprintf("nodeName is %s", r.Name)
-	case Cordoned:
-		return "the node is cordoned"
-	case Taint:
-		return fmt.Sprintf("taint %s is not tolerated", r.Taint.ToString())
-	case NodeSelector:
-		return r.Label.String() + " (nodeSelector)"
-	case NodeAffinity:
-		return "affinity: " + oneOf(r.Terms)
-	case PodCount:
-		return "the node takes no pods"
-	default:
-		has := r.Allocatable.String()
-		if r.Allocatable.IsZero() {
-			has = "none"
-		}
-		return fmt.Sprintf("requests %s %s, the node has %s", r.Resource, r.Requested.String(), has)
-	}
-}
-
-func oneOf(terms []Term) string {
-	switch len(terms) {
-	case 0:
-		return "there is no term, and so nothing matches"
-	case 1:
-		return terms[0].String()
-	}
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = fmt.Sprintf("(%d) %s", i+1, t)
-	}
-	return fmt.Sprintf("none of %d terms matches: %s", len(terms), strings.Join(parts, "; "))
-}
-
-// String names what fails, all of it.
-func (t Term) String() string {
-	if len(t.Unmet) == 0 {
-		return "the term is empty, and so matches nothing"
-	}
-	parts := make([]string, len(t.Unmet))
-	for i, r := range t.Unmet {
-		parts[i] = r.String()
-	}
-	return strings.Join(parts, ", and ")
-}
-
-// String says what is there and what was wanted.
-func (r Requirement) String() string {
-	what := "label " + r.Key
-	if r.Field {
-		what = "field " + r.Key
-	}
-	if r.Invalid {
-		return strings.TrimSpace(fmt.Sprintf("%s %s %s", what, r.Operator, strings.Join(r.Values, ", "))) + " is not valid, and so matches nothing"
-	}
-	is := what + " is not there"
-	if r.There {
-		is = fmt.Sprintf("%s is %s", what, value(r.Has))
-	}
-	if wanted := r.wanted(); wanted != "" {
-		return is + ", wanted " + wanted
-	}
-	return is
-}
-
-// wanted is what would satisfy the requirement; "" if any value would.
-func (r Requirement) wanted() string {
-	values := make([]string, len(r.Values))
-	for i, v := range r.Values {
-		values[i] = value(v)
-	}
-	list := strings.Join(values, ", ")
-	switch r.Operator {
-	case corev1.NodeSelectorOpIn:
-		if len(values) > 1 {
-			return "one of " + list
-		}
-		return list
-	case corev1.NodeSelectorOpNotIn:
-		return "anything but " + list
-	case corev1.NodeSelectorOpDoesNotExist:
-		return "no such label"
-	case corev1.NodeSelectorOpGt:
-		return "a number above " + list
-	case corev1.NodeSelectorOpLt:
-		return "a number below " + list
-	default:
-		return ""
-	}
-}
-
-// value shows the empty value, which a label may have.
-func value(v string) string {
-	if v == "" {
-		return `""`
-	}
-	return v
 }

@@ -2,44 +2,74 @@ package fit
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelpers "k8s.io/component-helpers/resource"
 )
 
-// resources gives what the node would have too little of even if nothing else ran on it.
-func resources(pod *corev1.PodSpec, node *corev1.Node) []Reason {
-	allocatable := node.Status.Allocatable
-	if len(allocatable) == 0 {
-		return nil
+// resources finds what is not free in the amount that the pod requests.
+func resources(q *question) filter {
+	list := asked(q.pod)
+	wants := amountsOf(list)
+	names := slices.SortedFunc(maps.Keys(list), compareResources)
+	names = slices.DeleteFunc(names, func(name corev1.ResourceName) bool { return wants.of(name) <= 0 || name == corev1.ResourcePods })
+	paths := map[corev1.ResourceName]string{}
+	for _, name := range names {
+		paths[name] = requestPath(q.pod, name)
 	}
-	var reasons []Reason
-	if pods := allocatable[corev1.ResourcePods]; pods.Value() < 1 {
-		reasons = append(reasons, Reason{Kind: PodCount, Resource: corev1.ResourcePods, Requested: *resource.NewQuantity(1, resource.DecimalSI), Allocatable: pods})
-	}
-	requests := resourcehelpers.PodRequests(&corev1.Pod{Spec: *pod}, resourcehelpers.PodResourcesOptions{})
-	for _, name := range slices.SortedFunc(maps.Keys(requests), compare) {
-		requested, has := requests[name], allocatable[name]
-		if units(name, requested) > units(name, has) {
-			reasons = append(reasons, Reason{Kind: Resources, Resource: name, Requested: requested, Allocatable: has})
+	return func(n *node, v *Verdict) {
+		used := q.used(n)
+		if used.pods+1 > n.room.pods {
+			v.add(Reason{Kind: PodCount, Plugin: PluginResources, Words: "Too many pods", Amount: &Amount{
+				Resource: corev1.ResourcePods, Requested: *resource.NewQuantity(1, resource.DecimalSI),
+				Used: *resource.NewQuantity(used.pods, resource.DecimalSI), Allocatable: n.Status.Allocatable[corev1.ResourcePods]}})
+		}
+		for _, name := range names {
+			if wants.of(name) <= n.room.of(name)-used.of(name) {
+				continue
+			}
+			v.add(Reason{Kind: Resources, Plugin: PluginResources, Path: paths[name], Words: "Insufficient " + string(name), Amount: &Amount{
+				Resource: name, Requested: list[name], Used: quantity(name, used.of(name), list[name].Format), Allocatable: n.Status.Allocatable[name]}})
 		}
 	}
-	return reasons
 }
 
-// units is a quantity as the scheduler counts: whole ones, of CPU thousandths, rounded up.
-func units(name corev1.ResourceName, q resource.Quantity) int64 {
+// quantity is an amount as people write it.
+func quantity(name corev1.ResourceName, units int64, format resource.Format) resource.Quantity {
 	if name == corev1.ResourceCPU {
-		return q.MilliValue()
+		return *resource.NewMilliQuantity(units, resource.DecimalSI)
 	}
-	return q.Value()
+	return *resource.NewQuantity(units, format)
 }
 
-// compare has the resources that every node has first, as the scheduler has them.
-func compare(a, b corev1.ResourceName) int {
+// requestPath is where the pod asks for most of a resource.
+func requestPath(pod *corev1.Pod, name corev1.ResourceName) string {
+	if r := pod.Spec.Resources; r != nil {
+		if _, ok := r.Requests[name]; ok {
+			return field("spec.resources.requests", string(name))
+		}
+	}
+	path, most := "", resource.Quantity{}
+	look := func(list string, containers []corev1.Container) {
+		for i := range containers {
+			if q, ok := containers[i].Resources.Requests[name]; ok && q.Cmp(most) > 0 {
+				path, most = field(fmt.Sprintf("spec.%s[%d].resources.requests", list, i), string(name)), q
+			}
+		}
+	}
+	look("containers", pod.Spec.Containers)
+	look("initContainers", pod.Spec.InitContainers)
+	if path == "" {
+		return field("spec.overhead", string(name))
+	}
+	return path
+}
+
+// compareResources has the resources that every node has first, as the scheduler has them.
+func compareResources(a, b corev1.ResourceName) int {
 	first := []corev1.ResourceName{corev1.ResourceEphemeralStorage, corev1.ResourceMemory, corev1.ResourceCPU}
 	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), cmp.Compare(a, b))
 }

@@ -1,0 +1,147 @@
+package fit
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Objects is what a verdict depends on beside the pod. A slice that is nil could not be read, and
+// verdicts that need it say so; an empty one says that there are none. Pods are as the API server has
+// them: defaulted, and with the label keys of matchLabelKeys merged or not.
+type Objects struct {
+	Nodes       []*corev1.Node
+	Pods        []*corev1.Pod
+	Namespaces  []*corev1.Namespace
+	Claims      []*corev1.PersistentVolumeClaim
+	Volumes     []*corev1.PersistentVolume
+	Classes     []*storagev1.StorageClass
+	CSINodes    []*storagev1.CSINode
+	CSIDrivers  []*storagev1.CSIDriver
+	Attachments []*storagev1.VolumeAttachment
+	Capacities  []*storagev1.CSIStorageCapacity
+}
+
+// Snapshot is a cluster at one moment, indexed. It is never written to again and may be used from
+// several goroutines; its objects must not be changed.
+type Snapshot struct {
+	*index
+	gone map[*carried]bool // pods of the index that count as not there
+	more []*carried        // pods that count as there
+}
+
+// NewSnapshot indexes the objects. The time that takes is linear in their number.
+func NewSnapshot(o Objects) *Snapshot { return &Snapshot{index: newIndex(o)} }
+
+// Nodes gives the nodes, by name.
+func (s *Snapshot) Nodes() []*corev1.Node {
+	nodes := make([]*corev1.Node, len(s.nodes))
+	for i, n := range s.nodes {
+		nodes[i] = n.Node
+	}
+	return nodes
+}
+
+// Without is the cluster as if these pods were gone. All else is shared.
+func (s *Snapshot) Without(pods ...types.NamespacedName) *Snapshot {
+	t := s.fork()
+	for _, name := range pods {
+		t.drop(s.bound[name])
+		t.more = slices.DeleteFunc(t.more, func(c *carried) bool { return c.name() == name })
+	}
+	return t
+}
+
+// With is the cluster as if the pod were bound to the node, and nowhere else. All else is shared. A node
+// that is not there carries nothing.
+func (s *Snapshot) With(pod *corev1.Pod, node string) *Snapshot {
+	t, _ := s.without(pod)
+	if n := s.byName[node]; n != nil {
+		t.more = append(t.more, carry(pod, n))
+	}
+	return t
+}
+
+// without is the cluster as if the pod itself were not on any node, and whether it is on one.
+func (s *Snapshot) without(pod *corev1.Pod) (*Snapshot, bool) {
+	t := s.fork()
+	t.drop(s.bound[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}])
+	if pod.UID != "" {
+		t.drop(s.boundUID[pod.UID])
+	}
+	t.more = slices.DeleteFunc(t.more, func(c *carried) bool { return same(c.Pod, pod) })
+	return t, len(t.gone) > len(s.gone) || len(t.more) < len(s.more)
+}
+
+// same says whether two objects are one pod.
+func same(a, b *corev1.Pod) bool {
+	return a.UID != "" && a.UID == b.UID || a.Namespace == b.Namespace && a.Name == b.Name
+}
+
+func (s *Snapshot) fork() *Snapshot {
+	gone := make(map[*carried]bool, len(s.gone)+1)
+	maps.Copy(gone, s.gone)
+	return &Snapshot{index: s.index, gone: gone, more: slices.Clone(s.more)}
+}
+
+func (s *Snapshot) drop(c *carried) {
+	if c != nil {
+		s.gone[c] = true
+	}
+}
+
+// live gives those that are there, of a list of the index.
+func (s *Snapshot) live(list []*carried, also func(*carried) bool) iter.Seq[*carried] {
+	return func(yield func(*carried) bool) {
+		for _, c := range list {
+			if !s.gone[c] && !yield(c) {
+				return
+			}
+		}
+		for _, c := range s.more {
+			if also(c) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// on gives the pods that a node carries.
+func (s *Snapshot) on(n *node) iter.Seq[*carried] {
+	return s.live(n.pods, func(c *carried) bool { return c.node == n })
+}
+
+// in gives the pods of a namespace that nodes carry.
+func (s *Snapshot) in(namespace string) iter.Seq[*carried] {
+	return s.live(s.byNamespace[namespace], func(c *carried) bool { return c.Namespace == namespace })
+}
+
+// all gives the pods that nodes carry.
+func (s *Snapshot) all() iter.Seq[*carried] {
+	return s.live(s.pods, func(*carried) bool { return true })
+}
+
+// repelling gives the pods with rules that may keep others away.
+func (s *Snapshot) repelling() iter.Seq[*carried] {
+	return s.live(s.repellers, func(c *carried) bool { return len(c.repels) > 0 })
+}
+
+// used is what the pods on a node take of it.
+func (s *Snapshot) used(n *node) amounts {
+	used := n.used
+	for c := range s.gone {
+		if c.node == n {
+			used = used.minus(c.takes)
+		}
+	}
+	for _, c := range s.more {
+		if c.node == n {
+			used = used.plus(c.takes)
+		}
+	}
+	return used
+}
