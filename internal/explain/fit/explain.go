@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -41,35 +43,55 @@ type filter func(*node, *Verdict)
 func (s *Snapshot) Explain(pod *corev1.Pod) []Verdict {
 	without, bound := s.without(pod)
 	q := &question{without, pod, bound}
-	filters := q.filters()
-	verdicts := make([]Verdict, len(s.nodes))
-	for i, n := range s.nodes {
-		v := &verdicts[i]
-		v.Node = n.Name
-		for _, f := range filters {
-			f(n, v)
-		}
-	}
-	return verdicts
+	return q.explain()
 }
 
 // filters are those that have something to say of the pod, in the order of the scheduler's plugins.
 func (q *question) filters() []filter {
 	var filters []filter
-	for _, make := range []func(*question) filter{
-		gates, nodeName, taints, nodeLabels, resources,
+	for _, plugin := range []func(*question) filter{
+		pods, gates, nodeName, taints, nodeLabels, ports, resources, restrictions, limits, binding, zones, spread, podAffinity, devices, features,
 	} {
-		if f := make(q); f != nil {
+		if f := plugin(q); f != nil {
 			filters = append(filters, f)
 		}
 	}
 	return filters
 }
 
-func (v *Verdict) add(r Reason)             { v.Reasons = append(v.Reasons, r) }
-func (v *Verdict) note(r Reason)            { v.Notes = append(v.Notes, r) }
-func (v *Verdict) unknown(what, why string) { v.NotKnown = append(v.NotKnown, Unknown{what, why}) }
-func always(r Reason) filter                { return func(_ *node, v *Verdict) { v.add(r) } }
+// pods says once that what nodes carry is not known.
+func pods(q *question) filter {
+	if q.Pods != nil {
+		return nil
+	}
+	return alwaysUnknown("pods", "they could not be read: what is in use, and rules between pods")
+}
+
+func (v *Verdict) add(r Reason)  { v.Reasons = append(v.Reasons, r) }
+func (v *Verdict) note(r Reason) { v.Notes = append(v.Notes, r) }
+
+// unknown names each thing once.
+func (v *Verdict) unknown(what, why string) {
+	if !slices.ContainsFunc(v.NotKnown, func(u Unknown) bool { return u.What == what }) {
+		v.NotKnown = append(v.NotKnown, Unknown{what, why})
+	}
+}
+
+func always(r Reason) filter { return func(_ *node, v *Verdict) { v.add(r) } }
 func alwaysUnknown(what, why string) filter {
 	return func(_ *node, v *Verdict) { v.unknown(what, why) }
+}
+
+// all runs filters one after another.
+func all(filters []filter) filter {
+	if len(filters) == 0 {
+		return nil
+	}
+	return func(n *node, v *Verdict) {
+		for _, f := range filters {
+			if f != nil {
+				f(n, v)
+			}
+		}
+	}
 }

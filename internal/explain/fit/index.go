@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // index is the objects in the order and by the keys that rules ask for.
@@ -20,7 +21,8 @@ type index struct {
 	byNamespace map[string][]*carried
 	bound       map[types.NamespacedName]*carried
 	boundUID    map[types.UID]*carried
-	repellers   []*carried // those with required anti-affinity
+	repellers   []*carried               // those with required anti-affinity
+	nominated   map[string][]*corev1.Pod // that wait, by the node that the scheduler has promised them
 
 	namespaces map[string]*corev1.Namespace
 	claims     map[types.NamespacedName]*corev1.PersistentVolumeClaim
@@ -59,7 +61,8 @@ func (c *carried) ref(path string) *Ref {
 
 func newIndex(o Objects) *index {
 	x := &index{Objects: o, byName: make(map[string]*node, len(o.Nodes)),
-		byNamespace: map[string][]*carried{}, bound: make(map[types.NamespacedName]*carried, len(o.Pods)), boundUID: make(map[types.UID]*carried, len(o.Pods))}
+		byNamespace: map[string][]*carried{}, bound: make(map[types.NamespacedName]*carried, len(o.Pods)), boundUID: make(map[types.UID]*carried, len(o.Pods)),
+		nominated: map[string][]*corev1.Pod{}}
 	for _, n := range o.Nodes {
 		x.nodes = append(x.nodes, &node{Node: n, room: allocatable(n)})
 	}
@@ -79,8 +82,13 @@ func newIndex(o Objects) *index {
 func (x *index) addPods(pods []*corev1.Pod) {
 	for _, p := range pods {
 		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		if n := x.byName[p.Spec.NodeName]; n != nil && !ended {
+		n := x.byName[p.Spec.NodeName]
+		switch {
+		case ended:
+		case n != nil:
 			x.pods = append(x.pods, carry(p, n))
+		case p.Spec.NodeName == "" && p.Status.NominatedNodeName != "":
+			x.nominated[p.Status.NominatedNodeName] = append(x.nominated[p.Status.NominatedNodeName], p)
 		}
 	}
 	slices.SortFunc(x.pods, func(a, b *carried) int {
@@ -99,7 +107,8 @@ func (x *index) addPods(pods []*corev1.Pod) {
 
 // carry is a pod on a node.
 func carry(p *corev1.Pod, n *node) *carried {
-	return &carried{Pod: p, node: n, takes: taken(p), repels: antiAffinity(p)}
+	repels, _ := antiAffinityTerms(p) // the scheduler, too, lets pods be whose rules it can't read
+	return &carried{Pod: p, node: n, takes: taken(p), repels: repels}
 }
 
 func (x *index) addStorage(o Objects) {
@@ -109,7 +118,8 @@ func (x *index) addStorage(o Objects) {
 	}
 	x.volumes, x.ofClass = named(o.Volumes), map[string][]*corev1.PersistentVolume{}
 	for _, v := range slices.SortedFunc(slices.Values(o.Volumes), func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) }) {
-		x.ofClass[v.Spec.StorageClassName] = append(x.ofClass[v.Spec.StorageClassName], v)
+		class := volumehelpers.GetPersistentVolumeClass(v)
+		x.ofClass[class] = append(x.ofClass[class], v)
 	}
 	x.classes, x.csiNodes, x.csiDrivers = named(o.Classes), named(o.CSINodes), named(o.CSIDrivers)
 	x.attached = map[string][]*storagev1.VolumeAttachment{}

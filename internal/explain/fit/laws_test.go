@@ -34,7 +34,7 @@ func pick[T any](t *rapid.T, label string, from ...T) T {
 	return rapid.SampledFrom(from).Draw(t, label)
 }
 
-func labels(t *rapid.T) map[string]string {
+func someLabels(t *rapid.T) map[string]string {
 	m := map[string]string{}
 	for range rapid.IntRange(0, 3).Draw(t, "labels") {
 		m[pick(t, "key", keys...)] = pick(t, "value", values...)
@@ -70,7 +70,7 @@ func term(t *rapid.T) corev1.NodeSelectorTerm {
 func aPod(t *rapid.T) *corev1.PodSpec {
 	p := &corev1.PodSpec{Tolerations: some(t, "tolerations", 3, toleration)}
 	if rapid.Bool().Draw(t, "selects") {
-		p.NodeSelector = labels(t)
+		p.NodeSelector = someLabels(t)
 	}
 	if rapid.Bool().Draw(t, "affinity") {
 		p.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
@@ -83,7 +83,7 @@ func aPod(t *rapid.T) *corev1.PodSpec {
 
 func aNode(t *rapid.T) *corev1.Node {
 	n := &corev1.Node{Spec: corev1.NodeSpec{Taints: some(t, "taints", 3, taint), Unschedulable: rapid.Bool().Draw(t, "cordoned")}}
-	n.Name, n.Labels = pick(t, "node", nodeNames...), labels(t)
+	n.Name, n.Labels = pick(t, "node", nodeNames...), someLabels(t)
 	return n
 }
 

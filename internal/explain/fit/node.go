@@ -11,14 +11,14 @@ import (
 // scheduler, which sees a node in that state for moments, takes it for one of size zero.)
 func Node(spec *corev1.PodSpec, of *corev1.Node) []Reason {
 	q := &question{&Snapshot{index: &index{}}, &corev1.Pod{Spec: *spec}, false}
-	filters := []func(*question) filter{nodeName, taints, nodeLabels}
+	plugins := []func(*question) filter{nodeName, taints, nodeLabels}
 	if len(of.Status.Allocatable) > 0 {
-		filters = append(filters, resources)
+		plugins = append(plugins, resources)
 	}
 	n := &node{Node: of, room: allocatable(of)}
 	var v Verdict
-	for _, make := range filters {
-		if f := make(q); f != nil {
+	for _, plugin := range plugins {
+		if f := plugin(q); f != nil {
 			f(n, &v)
 		}
 	}

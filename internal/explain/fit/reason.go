@@ -25,8 +25,10 @@ type Reason struct {
 	Skew     *Skew         // Spread
 	Volumes  *Volumes      // AttachLimit
 
-	text  string // of kinds that need nothing but a sentence
-	stage stage
+	stage   stage
+	text    string // what it is about, in words
+	nowhere bool   // PodAffinity: there are no such pods in any domain
+	void    bool   // TopologyMissing: a rule that holds nothing back here
 }
 
 // Ref names an object of the cluster.

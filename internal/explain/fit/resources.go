@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -30,6 +31,15 @@ func resources(q *question) filter {
 		for _, name := range names {
 			if wants.of(name) <= n.room.of(name)-used.of(name) {
 				continue
+			}
+			if n.room.of(name) <= 0 && strings.Contains(string(name), "/") {
+				may, known := q.fromDevices(name)
+				if may || !known {
+					v.unknown("device classes", string(name)+" may be had as devices, whose allocation is not evaluated")
+				}
+				if may {
+					continue
+				}
 			}
 			v.add(Reason{Kind: Resources, Plugin: PluginResources, Path: paths[name], Words: "Insufficient " + string(name), Amount: &Amount{
 				Resource: name, Requested: list[name], Used: quantity(name, used.of(name), list[name].Format), Allocatable: n.Status.Allocatable[name]}})

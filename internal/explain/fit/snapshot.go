@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -24,6 +25,8 @@ type Objects struct {
 	CSIDrivers  []*storagev1.CSIDriver
 	Attachments []*storagev1.VolumeAttachment
 	Capacities  []*storagev1.CSIStorageCapacity
+
+	DeviceClasses []*resourcev1.DeviceClass
 }
 
 // Snapshot is a cluster at one moment, indexed. It is never written to again and may be used from

@@ -26,7 +26,7 @@ func taints(q *question) filter {
 		for i := range n.Spec.Taints {
 			t := &n.Spec.Taints[i]
 			switch {
-			case t.Effect != corev1.TaintEffectNoSchedule && t.Effect != corev1.TaintEffectNoExecute:
+			case !keepsOff(t):
 			case cordoned && t.MatchTaint(&cordonTaint) && t.Value == "":
 				// The node controller's taint for the cordon: one fact, and one reason.
 			case !tolerates(q.pod, t):
@@ -43,4 +43,14 @@ func taints(q *question) filter {
 // refused the pod.
 func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
 	return schedulinghelpers.TolerationsTolerateTaint(klog.Logger{}, pod.Spec.Tolerations, taint, true)
+}
+
+// untolerated says whether a taint keeps the pod off the node. A cordon without its taint does not count.
+func untolerated(pod *corev1.Pod, node *corev1.Node) bool {
+	_, found := schedulinghelpers.FindMatchingUntoleratedTaint(klog.Logger{}, node.Spec.Taints, pod.Spec.Tolerations, keepsOff, true)
+	return found
+}
+
+func keepsOff(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }

@@ -2,7 +2,6 @@ package fit
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -29,20 +28,100 @@ func (r Reason) String() string {
 	case NodeAffinity, Contradiction:
 		return "affinity: " + oneOf(r.Terms)
 	case PodCount, Resources:
-		return r.amount()
+		return r.Amount.String()
+	case VolumeInUse:
+		return fmt.Sprintf("the disk %s is in use on the node, by %s", r.Name, r.others())
+	case ClaimInUse:
+		return fmt.Sprintf("claim %s is for one pod at a time, and %s has it", r.Name, r.others())
+	case AttachLimit:
+		return fmt.Sprintf("the node can have %d volumes of %s and has %d, and the pod brings %d", r.Volumes.Limit, r.Volumes.Driver, r.Volumes.Attached, r.Volumes.New)
+	case HostPort:
+		return fmt.Sprintf("host port %d/%s%s is in use by %s", r.Port.Number, r.Port.Protocol, r.Port.at(), r.others())
+	case Spread:
+		return r.Skew.String() + fmt.Sprintf(" (%s by %s)", r.text, r.Topology.Key)
+	case TopologyMissing, PodAffinity, AntiSelf, AntiOther, AntiInverse:
+		return r.between()
 	default:
 		return r.text
 	}
 }
 
-func (r Reason) amount() string {
-	a := r.Amount
+// between says what other pods have to do with it.
+func (r Reason) between() string {
+	t := r.Topology
+	switch {
+	case r.void:
+		return fmt.Sprintf("the node has no label %s, so that anti-affinity to %s is void here", t.Key, r.text)
+	case r.Kind == TopologyMissing && r.Plugin == PluginSpread:
+		return fmt.Sprintf("the node has no label %s, by which pods are spread", t.Key) + r.Skew.few()
+	case r.Kind == TopologyMissing:
+		return fmt.Sprintf("the node has no label %s, by which it has to be near %s", t.Key, r.text)
+	case r.Kind == PodAffinity && r.nowhere:
+		return fmt.Sprintf("it has to be near %s, and there are none", r.text)
+	case r.Kind == PodAffinity:
+		return fmt.Sprintf("it has to be near %s, and there are none in %s", r.text, t)
+	case r.Kind == AntiInverse:
+		return fmt.Sprintf("the anti-affinity of %s keeps it out of %s", r.others(), t)
+	case r.Kind == AntiSelf:
+		return fmt.Sprintf("it has to be apart from %s, as it is itself: in %s is %s", r.text, t, r.others())
+	default:
+		return fmt.Sprintf("it has to be apart from %s: in %s is %s", r.text, t, r.others())
+	}
+}
+
+// others names the other object, and how many more there are.
+func (r Reason) others() string {
+	name := r.Other.Name
+	if r.Other.Namespace != "" {
+		name = r.Other.Namespace + "/" + name
+	}
+	if r.More > 0 {
+		name += fmt.Sprintf(" and %d more", r.More)
+	}
+	return name
+}
+
+// String is the domain: zone a.
+func (t Topology) String() string { return t.Key + " " + value(t.Value) }
+
+// at is the address, if it is one.
+func (p Port) at() string {
+	if p.Address == everyAddress {
+		return ""
+	}
+	return " of " + p.Address
+}
+
+// String says why one more is too many.
+func (s Skew) String() string {
+	text := fmt.Sprintf("%d here, and with this one %d, against %d where there are fewest: maxSkew is %d", s.Matching, s.Matching+s.Self, s.Least, s.Most)
+	return text + s.few()
+}
+
+// few says if that is for want of domains.
+func (s Skew) few() string {
+	text := ""
+	switch {
+	case s.Domains == 1:
+		text = "; only 1 domain exists"
+	case s.Domains < s.MinDomains:
+		text = fmt.Sprintf("; only %d domains exist", s.Domains)
+	}
+	if s.Domains < s.MinDomains {
+		text += fmt.Sprintf(", and minDomains is %d", s.MinDomains)
+	}
+	return text
+}
+
+// String says what is asked for and what there is.
+func (a Amount) String() string {
+	pods := a.Resource == corev1.ResourcePods
 	free := a.Allocatable.DeepCopy()
 	free.Sub(a.Used)
 	switch {
-	case r.Kind == PodCount && a.Allocatable.IsZero():
+	case pods && a.Allocatable.IsZero():
 		return "the node takes no pods"
-	case r.Kind == PodCount:
+	case pods:
 		return fmt.Sprintf("the node has %s pods and takes no more than %s", a.Used.String(), a.Allocatable.String())
 	case a.Allocatable.IsZero():
 		return fmt.Sprintf("requests %s %s, the node has none", a.Resource, a.Requested.String())
@@ -51,83 +130,4 @@ func (r Reason) amount() string {
 	default:
 		return fmt.Sprintf("requests %s %s, of %s of the node %s are free", a.Resource, a.Requested.String(), a.Allocatable.String(), free.String())
 	}
-}
-
-func oneOf(terms []Term) string {
-	switch len(terms) {
-	case 0:
-		return "there is no term, and so nothing matches"
-	case 1:
-		return terms[0].String()
-	}
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = fmt.Sprintf("(%d) %s", i+1, t)
-	}
-	return fmt.Sprintf("none of %d terms matches: %s", len(terms), strings.Join(parts, "; "))
-}
-
-// String names what fails, all of it.
-func (t Term) String() string {
-	if len(t.Unmet) == 0 {
-		return "the term is empty, and so matches nothing"
-	}
-	parts := make([]string, len(t.Unmet))
-	for i, r := range t.Unmet {
-		parts[i] = r.String()
-	}
-	return strings.Join(parts, ", and ")
-}
-
-// String says what is there and what was wanted.
-func (r Requirement) String() string {
-	what := "label " + r.Key
-	if r.Field {
-		what = "field " + r.Key
-	}
-	if r.Invalid {
-		return strings.TrimSpace(fmt.Sprintf("%s %s %s", what, r.Operator, strings.Join(r.Values, ", "))) + " is not valid, and so matches nothing"
-	}
-	is := what + " is not there"
-	if r.There {
-		is = fmt.Sprintf("%s is %s", what, value(r.Has))
-	}
-	if wanted := r.wanted(); wanted != "" {
-		return is + ", wanted " + wanted
-	}
-	return is
-}
-
-// wanted is what would satisfy the requirement; "" if any value would.
-func (r Requirement) wanted() string {
-	values := make([]string, len(r.Values))
-	for i, v := range r.Values {
-		values[i] = value(v)
-	}
-	list := strings.Join(values, ", ")
-	switch r.Operator {
-	case corev1.NodeSelectorOpIn:
-		if len(values) > 1 {
-			return "one of " + list
-		}
-		return list
-	case corev1.NodeSelectorOpNotIn:
-		return "anything but " + list
-	case corev1.NodeSelectorOpDoesNotExist:
-		return "no such label"
-	case corev1.NodeSelectorOpGt:
-		return "a number above " + list
-	case corev1.NodeSelectorOpLt:
-		return "a number below " + list
-	default:
-		return ""
-	}
-}
-
-// value shows the empty value, which a label may have.
-func value(v string) string {
-	if v == "" {
-		return `""`
-	}
-	return v
 }

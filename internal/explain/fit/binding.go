@@ -1,0 +1,201 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
+)
+
+const (
+	wordsPlace    = "node(s) didn't match PersistentVolume's node affinity"
+	wordsNoVolume = "node(s) didn't find available persistent volumes to bind"
+	wordsGone     = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+	wordsSpace    = "node(s) did not have enough free storage"
+)
+
+// binding finds claims without a volume, and volumes that are elsewhere.
+func binding(q *question) filter {
+	uses := slices.DeleteFunc(q.uses(), func(u use) bool { return u.claim == nil && (!u.ephemeral || q.Claims == nil) })
+	if len(uses) == 0 {
+		return nil
+	}
+	var filters []filter
+	var have, want []*use
+	quiet := false
+	for i := range uses {
+		u := &uses[i]
+		r, faulty := q.faulty(u)
+		switch {
+		case faulty:
+			if quiet {
+				r.Words = ""
+			}
+			quiet = true
+			filters = append(filters, always(r))
+		case bound(u.claim):
+			have = append(have, u)
+		default:
+			want = append(want, u)
+		}
+	}
+	want = slices.DeleteFunc(want, func(u *use) bool {
+		if q.Classes == nil || q.delayed(u.claim) && u.claim.Spec.VolumeName == "" {
+			return false
+		}
+		words := "pod has unbound immediate PersistentVolumeClaims"
+		if quiet {
+			words = ""
+		}
+		quiet = true
+		filters = append(filters, always(u.unbound(q.pod, PluginBinding, words, "claim %s", q.whyUnbound(u))))
+		return true
+	})
+	if len(have)+len(want) > 0 && q.Volumes == nil {
+		filters = append(filters, alwaysUnknown("volumes", "they could not be read, and the pod has volumes from claims"))
+		return all(filters)
+	}
+	if len(want) > 0 && q.Classes == nil {
+		filters, want = append(filters, alwaysUnknown("storage classes", "they could not be read, and the pod has claims without a volume")), nil
+	}
+	return all(append(filters, q.places(have), q.candidates(want)))
+}
+
+// faulty finds claims that no pod can have as they are.
+func (q *question) faulty(u *use) (Reason, bool) {
+	switch {
+	case u.claim == nil:
+		return u.unbound(q.pod, PluginBinding, fmt.Sprintf("waiting for ephemeral volume controller to create the persistentvolumeclaim %q", u.name),
+			"claim %s is not made yet", u.name), true
+	case u.claim.Status.Phase == corev1.ClaimLost:
+		return u.unbound(q.pod, PluginBinding, fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", u.name, u.claim.Spec.VolumeName),
+			"claim %s has lost its volume %s", u.name, u.claim.Spec.VolumeName), true
+	case u.claim.DeletionTimestamp != nil:
+		return u.unbound(q.pod, PluginBinding, fmt.Sprintf("persistentvolumeclaim %q is being deleted", u.name), "claim %s is being deleted", u.name), true
+	case u.ephemeral:
+		if err := ephemeral.VolumeIsForPod(q.pod, u.claim); err != nil {
+			return u.unbound(q.pod, PluginBinding, err.Error(), "claim %s is not the pod's own", u.name), true
+		}
+	}
+	return Reason{}, false
+}
+
+// whyUnbound says why a claim that waits for no pod has no volume.
+func (q *question) whyUnbound(u *use) string {
+	class := volumehelpers.GetPersistentVolumeClaimClass(u.claim)
+	switch {
+	case u.claim.Spec.VolumeName != "":
+		return fmt.Sprintf("%s is not bound to its volume %s yet", u.name, u.claim.Spec.VolumeName)
+	case class == "":
+		return u.name + " has no volume, and no storage class that would make one"
+	case q.classes[class] == nil:
+		return fmt.Sprintf("%s has no volume, and its storage class %s does not exist", u.name, class)
+	default:
+		return fmt.Sprintf("%s has no volume yet, which storage class %s makes without waiting for the pod", u.name, class)
+	}
+}
+
+// places finds volumes of claims that can't be reached from the node. The scheduler stops at the first.
+func (q *question) places(have []*use) filter {
+	type place struct {
+		pv *corev1.PersistentVolume
+		Reason
+	}
+	var places []place
+	for _, u := range have {
+		if pv := q.volumes[u.claim.Spec.VolumeName]; pv != nil {
+			places = append(places, place{pv, q.elsewhere(u, pv)})
+		} else if u.ephemeral { // else another plugin says so, before it looks at nodes
+			places = append(places, place{nil, u.nowhere(q.pod, wordsGone, "claim %s has the volume %s, which does not exist", u.name, u.claim.Spec.VolumeName)})
+		}
+	}
+	return func(n *node, v *Verdict) {
+		quiet := false
+		for i := range places {
+			p := &places[i]
+			if p.pv != nil && volumehelpers.CheckNodeAffinity(p.pv, n.Labels) == nil {
+				continue
+			}
+			r := p.Reason
+			if quiet {
+				r.Words = ""
+			}
+			quiet = true
+			v.add(r)
+		}
+	}
+}
+
+// elsewhere is the reason that a volume gives on a node from which it can't be reached.
+func (q *question) elsewhere(u *use, pv *corev1.PersistentVolume) Reason {
+	r := Reason{Kind: VolumeZone, Plugin: PluginBinding, Path: u.path, Words: wordsPlace, Other: &Ref{Kind: "PersistentVolume", Name: pv.Name, Path: "spec.nodeAffinity"},
+		text: fmt.Sprintf("volume %s of claim %s is only where %s", pv.Name, u.name, whereIs(pv))}
+	if hosts, local := hostsOf(pv); local {
+		r.Kind, r.Name = VolumeLocal, hosts
+		r.text = fmt.Sprintf("volume %s of claim %s is on the machine %s%s", pv.Name, u.name, cmp.Or(hosts, "of no name"), q.dead(pv))
+	}
+	return r
+}
+
+// candidates finds claims that wait for a pod, and can get no volume on the node. The scheduler stops at
+// the first: at one that is being made for another node, then at one that is to be made.
+func (q *question) candidates(want []*use) filter {
+	if len(want) == 0 {
+		return nil
+	}
+	var selected, open []*use
+	for _, u := range want {
+		if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok {
+			selected = append(selected, u)
+		} else {
+			open = append(open, u)
+		}
+	}
+	// The smallest first, so that it takes the smallest volume that does.
+	slices.SortStableFunc(open, func(a, b *use) int {
+		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		return x.Cmp(y)
+	})
+	pool := q.newVolumePool(open)
+	return func(n *node, v *Verdict) {
+		quiet := false
+		add := func(r Reason) {
+			if quiet {
+				r.Words = ""
+			}
+			quiet = true
+			v.add(r)
+		}
+		var unmade []*use
+		for _, u := range selected {
+			if at := u.claim.Annotations[volumehelpers.AnnSelectedNode]; at != n.Name {
+				add(u.nowhere(q.pod, wordsNoVolume, "a volume for claim %s is being made for node %s", u.name, at))
+			} else {
+				unmade = append(unmade, u)
+			}
+		}
+		chosen := map[string]*corev1.PersistentVolume{}
+		for _, u := range open {
+			if pv, err := volumehelpers.FindMatchingVolume(u.claim, pool.on(u.claim, n), n.Node, chosen, true, true); err == nil && pv != nil {
+				chosen[pv.Name] = pv
+			} else {
+				unmade = append(unmade, u)
+			}
+		}
+		for _, u := range unmade {
+			if r, cant := q.provision(u, n, v); cant {
+				add(r)
+			}
+		}
+	}
+}
+
+// nowhere is a reason that an unbound claim gives on one node.
+func (u *use) nowhere(pod *corev1.Pod, words, text string, args ...any) Reason {
+	r := u.unbound(pod, PluginBinding, words, text, args...)
+	r.stage = atNode
+	return r
+}
