@@ -11,6 +11,7 @@ import (
 type Tally struct {
 	Nodes    int     // all that there are
 	Sentence string  // what it says if it does not come to look at nodes; "" if it does
+	Gated    bool    // it does not even try, and the sentence is all that is said
 	Counts   []Count // in its order
 }
 
@@ -27,8 +28,7 @@ func Counts(verdicts []Verdict) Tally {
 	counts := map[string]int{}
 	for i := range verdicts {
 		reasons := verdicts[i].Reasons
-		if s := sentence(reasons); s != "" {
-			t.Sentence = s
+		if t.Sentence, t.Gated = sentence(reasons); t.Sentence != "" {
 			return t
 		}
 		for _, words := range said(reasons) {
@@ -44,15 +44,15 @@ func Counts(verdicts []Verdict) Tally {
 }
 
 // sentence is what ends the search before nodes are looked at.
-func sentence(reasons []Reason) string {
+func sentence(reasons []Reason) (says string, isGated bool) {
 	for _, s := range []stage{gated, before} {
 		for i := range reasons {
 			if reasons[i].stage == s && reasons[i].Words != "" {
-				return reasons[i].Words
+				return reasons[i].Words, s == gated
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // said is what the scheduler says of one node.
@@ -75,6 +75,9 @@ func (c Count) String() string { return fmt.Sprintf("%d %s", c.Nodes, c.Words) }
 // String is the scheduler's message, without what it says of preemption.
 func (t Tally) String() string {
 	says := t.Sentence
+	if t.Gated {
+		return says
+	}
 	if says == "" {
 		parts := make([]string, len(t.Counts))
 		for i, c := range t.Counts {
