@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/berthdev/berth/test/cluster"
 )
@@ -36,7 +37,13 @@ func newRig(t testing.TB) *rig {
 	c := shared.Get(t)
 	turns.Lock()
 	t.Cleanup(turns.Unlock)
-	r := &rig{Interface: c.Client, t: t}
+	config := rest.CopyConfig(c.Config)
+	config.WarningHandler = rest.NoWarnings{} // of a null labelSelector, which is the point
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{Interface: client, t: t}
 	cluster.Eventually(t, "the barrier node is ready", func() bool {
 		n, err := r.CoreV1().Nodes().Get(context.Background(), barrierNode, metav1.GetOptions{})
 		r.barrier = n
@@ -143,7 +150,6 @@ func (r *rig) place(p *corev1.Pod) (*corev1.Pod, error) {
 		made, err = r.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
 		r.check(err)
 	}
-	r.undo = append(r.undo, func() { r.remove(made) })
 	return made, nil
 }
 
@@ -208,11 +214,13 @@ func (r *rig) answer(p *corev1.Pod, wanted func(*corev1.Pod) bool) *corev1.Pod {
 	return nil
 }
 
-// asked is a pod that has asked, and what the scheduler said of it.
+// answer is a pod that has asked, and what the scheduler said of it.
 type answer struct {
 	pod     *corev1.Pod
 	node    string // that it landed on
 	message string // "" if it has landed
+
+	verdicts []Verdict // ours
 }
 
 // ask lets the scheduler decide. The pod stays, wherever it is.

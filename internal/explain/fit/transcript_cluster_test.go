@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"github.com/berthdev/berth/internal/transcript"
 	"github.com/berthdev/berth/test/cluster"
@@ -100,6 +99,7 @@ func (r *rig) build(s scene) Objects {
 	for _, p := range s.Pods {
 		made, err := r.place(p)
 		r.check(err)
+		r.undo = append(r.undo, func() { r.remove(made) })
 		o.Pods = append(o.Pods, made)
 	}
 	return o
@@ -146,7 +146,11 @@ func (r *rig) buildStorage(s scene, o *Objects) {
 		r.later(func() error { return storage.VolumeAttachments().Delete(ctx, a.Name, now) })
 	}
 	for _, c := range s.Claims {
-		_, err := core.PersistentVolumeClaims(c.Namespace).Create(ctx, c, metav1.CreateOptions{})
+		asks := c.DeepCopy()
+		if c.Status.Phase == corev1.ClaimBound {
+			asks.Annotations = nil // which the volume controller writes, once it has bound it
+		}
+		_, err := core.PersistentVolumeClaims(c.Namespace).Create(ctx, asks, metav1.CreateOptions{})
 		r.check(err)
 		r.later(func() error {
 			if err := core.PersistentVolumeClaims(c.Namespace).Delete(ctx, c.Name, now); err != nil {
@@ -170,7 +174,7 @@ func (r *rig) bindAll(s scene, o *Objects) {
 			made, err := r.CoreV1().PersistentVolumeClaims(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 			r.check(err)
 			o.Claims[i] = made
-			return !metav1.HasAnnotation(c.ObjectMeta, volumehelpers.AnnBindCompleted) || made.Status.Phase == c.Status.Phase
+			return c.Status.Phase == "" || made.Status.Phase == c.Status.Phase && bound(made)
 		})
 	}
 	for i, v := range s.Volumes {
