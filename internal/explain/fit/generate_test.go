@@ -14,6 +14,8 @@ import (
 type dice struct {
 	*rand.Rand
 	count int
+	// A calm cluster keeps pods off for what other pods are, and little else.
+	calm bool
 }
 
 func newDice(seed, number uint64) *dice { return &dice{Rand: rand.New(rand.NewPCG(seed, number))} }
@@ -56,6 +58,10 @@ func (d *dice) node(name string) *corev1.Node {
 	label("rack", 3, "r1", "r2")
 	label("mem", 4, "100", "150", "200", "0150", "5", "many")
 	label("disk", 3, "ssd", "hdd", "")
+	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("64Gi"), "ephemeral-storage": resource.MustParse("100Gi"), "pods": resource.MustParse("110")}
+	if d.calm {
+		return n
+	}
 	d.upTo(2, func() {
 		t := corev1.Taint{Key: of(d, "dedicated", "sla"), Value: of(d, "", "900", "950", "1000", "3", "0950", "gold"), Effect: of(d, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule)}
 		if len(n.Spec.Taints) == 0 || n.Spec.Taints[0].Key != t.Key {
@@ -82,6 +88,12 @@ func (d *dice) node(name string) *corev1.Node {
 func (d *dice) pod(name string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of(d, "shop", "shop", "shop", "data", "infra"), Labels: d.labels()}}
 	p.Spec.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	if d.calm {
+		for range 1 + d.IntN(2) {
+			of(d, d.podAffinity, d.antiAffinity, d.antiAffinity, d.spread, d.spread, d.spread, d.claims, d.ports, d.tolerations)(p)
+		}
+		return p
+	}
 	demands := []func(*corev1.Pod){d.tolerations, d.selector, d.nodeAffinity, d.ports, d.requests, d.requests, d.podAffinity, d.antiAffinity, d.antiAffinity, d.spread, d.spread, d.claims}
 	d.tolerations(p)
 	for range 1 + d.IntN(3) {

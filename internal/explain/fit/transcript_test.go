@@ -1,9 +1,12 @@
 package fit
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/berthdev/berth/internal/transcript"
 )
@@ -14,6 +17,8 @@ func TestCases(t *testing.T) {
 	transcript.Test(t, "testdata/cases/*.txt", func(t *testing.T, text string) string {
 		prose, sections := transcript.Sections(text)
 		s := sceneOf(t, sections)
+		title, _, _ := strings.Cut(prose, "\n")
+		t.Run(title, func(t *testing.T) { quiet(t, s) })
 		verdicts := NewSnapshot(s.Objects).Explain(s.pod)
 		out := prose
 		for _, s := range sections {
@@ -24,6 +29,28 @@ func TestCases(t *testing.T) {
 		out += transcript.Section{Name: "verdicts", Body: show(verdicts)}.String()
 		return out + transcript.Section{Name: "scheduler", Body: says(verdicts) + "\n"}.String()
 	})
+}
+
+// quiet holds the case to what is promised of every one: nothing that was given is written to, and the same
+// question gets the same answer.
+func quiet(t *testing.T, s scene) {
+	before, pod := snapshotText(t, s.Objects), s.pod.DeepCopy()
+	snapshot := NewSnapshot(s.Objects)
+	first := show(snapshot.Explain(s.pod))
+	if again := show(snapshot.Explain(s.pod)); again != first {
+		t.Errorf("asked again:\n%s\nbefore:\n%s", again, first)
+	}
+	if snapshotText(t, s.Objects) != before || !equality.Semantic.DeepEqual(s.pod, pod) {
+		t.Error("an argument was written to")
+	}
+}
+
+func snapshotText(t *testing.T, o Objects) string {
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // Every kind of reason has a case that shows it, whose title begins with it, and a near miss, whose title
