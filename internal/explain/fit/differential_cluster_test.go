@@ -5,13 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,14 +41,20 @@ func TestSchedulerAgrees(t *testing.T) {
 	landed, kinds := map[bool]int{}, map[Kind]int{}
 	for n := range cases {
 		d := newDice(seed, uint64(n))
-		d.calm = n/asksOfOne%2 == 1
+		d.mood = mood(n/asksOfOne) % moods
 		if n%asksOfOne == 0 {
 			f.change(d)
 		}
-		wrong, a := f.hold(d, fmt.Sprintf("case-%d", n))
-		if wrong != "" {
-			t.Fatalf("seed %d, case %d: %s", seed, n, wrong)
+		a := f.hold(d, fmt.Sprintf("case-%d", n))
+		if wrong := agrees(a, a.verdicts); wrong != "" {
+			o := f.Objects
+			o.Pods = f.written
+			f.remove(a.pod)
+			f.clear()
+			f.reset()
+			t.Fatalf("seed %d, case %d: %s\n%s\n%s", seed, n, wrong, show(a.verdicts), f.report(o, a.written))
 		}
+		f.keep(d, a)
 		landed[a.node != ""]++
 		for _, v := range a.verdicts {
 			if len(v.Reasons) > 0 {
@@ -68,7 +72,8 @@ func TestSchedulerAgrees(t *testing.T) {
 type fleet struct {
 	*rig
 	Objects
-	invalid int // pods that the API server refused
+	written []*corev1.Pod // Pods as they were before the API server added to them
+	invalid int           // pods that the API server refused
 }
 
 func newFleet(r *rig) *fleet {
@@ -100,14 +105,14 @@ func (f *fleet) change(d *dice) {
 	all.Wait()
 	f.check(errors.Join(errs...))
 	f.Nodes, f.Pods = next, []*corev1.Pod{}
-	for i := range d.IntN(15) {
+	for i := range d.IntN(10 + 5*int(d.mood)) {
 		p := d.pod(fmt.Sprintf("old-%d", i))
 		p.Spec.NodeName = of(d, f.Nodes...).Name
 		if d.one(8) {
 			p.DeletionTimestamp = new(metav1.Now())
 		}
 		if made, err := f.place(p); f.valid(err) {
-			f.Pods = append(f.Pods, made)
+			f.Pods, f.written = append(f.Pods, made), append(f.written, p)
 		}
 	}
 	f.settle()
@@ -119,7 +124,7 @@ func (f *fleet) clear() {
 	for _, p := range f.Pods {
 		f.remove(p)
 	}
-	f.Pods = []*corev1.Pod{}
+	f.Pods, f.written = []*corev1.Pod{}, nil
 }
 
 // valid says whether the API server took what dice had made.
@@ -167,36 +172,36 @@ func (f *fleet) patchNode(name string, patch any, subresources ...string) (*core
 	return f.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{}, subresources...)
 }
 
-// hold lets a pod ask, and says what is wrong with the answer.
-func (f *fleet) hold(d *dice, name string) (string, answer) {
+// hold lets a pod ask, and asks the same of us.
+func (f *fleet) hold(d *dice, name string) answer {
 	f.t.Helper()
-	var a answer
 	for {
 		pod := d.pod(name)
-		var err error
-		if a, err = f.ask(pod); f.valid(err) {
-			break
+		a, err := f.ask(pod)
+		if !f.valid(err) {
+			continue
 		}
+		o := f.Objects
+		o.Nodes = append(slices.Clone(f.Nodes), f.barrier)
+		a.written, a.verdicts = pod, NewSnapshot(o).Explain(unbound(a.pod))
+		return a
 	}
-	o := f.Objects
-	o.Nodes = append(slices.Clone(f.Nodes), f.barrier)
-	asked := a.pod.DeepCopy() // as the API server has it, before it was bound
-	asked.Spec.NodeName = ""
-	verdicts := NewSnapshot(o).Explain(asked)
-	a.verdicts = verdicts
-	wrong := agrees(a, verdicts)
-	if wrong != "" {
-		wrong += "\n" + show(verdicts) + "\n" + f.dump(o, asked)
-	}
+}
+
+// unbound is the pod as it asked.
+func unbound(p *corev1.Pod) *corev1.Pod {
+	p = p.DeepCopy()
+	p.Spec.NodeName = ""
+	return p
+}
+
+// keep lets some of those stay that have landed: the next pod finds them there.
+func (f *fleet) keep(d *dice, a answer) {
+	f.t.Helper()
 	if a.node != "" && !d.one(3) {
-		f.Pods = append(f.Pods, a.pod)
+		a.written.Spec.NodeName = a.node
+		f.Pods, f.written = append(f.Pods, a.pod), append(f.written, a.written)
 	} else {
 		f.remove(a.pod)
 	}
-	return wrong, a
 }
-
-var _ = maps.Clone[map[string]string]
-var _ = time.Now
-
-func (f *fleet) dump(o Objects, pod *corev1.Pod) string { return "" }

@@ -88,10 +88,13 @@ func (d *dice) spread(p *corev1.Pod) {
 	p.Spec.TopologySpreadConstraints = nil
 	for range 1 + d.IntN(4)/3 {
 		c := corev1.TopologySpreadConstraint{MaxSkew: 1 + d.Int32N(2), TopologyKey: of(d, zoneKey, zoneKey, "rack", hostKey), WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: d.labelSelector()}
+		if d.mood == crowd && !d.one(5) {
+			c.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		}
 		if d.one(6) {
 			c.WhenUnsatisfiable = corev1.ScheduleAnyway
 		}
-		if d.one(3) && c.WhenUnsatisfiable == corev1.DoNotSchedule {
+		if d.one(2) && c.WhenUnsatisfiable == corev1.DoNotSchedule {
 			n := 1 + d.Int32N(4)
 			c.MinDomains = &n
 		}

@@ -14,9 +14,18 @@ import (
 type dice struct {
 	*rand.Rand
 	count int
-	// A calm cluster keeps pods off for what other pods are, and little else.
-	calm bool
+	mood  mood
 }
+
+// mood is what a cluster has plenty of, so that a pod's rules don't all hide behind the first plugin's.
+type mood int
+
+const (
+	mixed mood = iota // of everything
+	calm              // rules between pods, and little else
+	crowd             // pods of one kind, to be spread
+	moods
+)
 
 func newDice(seed, number uint64) *dice { return &dice{Rand: rand.New(rand.NewPCG(seed, number))} }
 
@@ -59,7 +68,14 @@ func (d *dice) node(name string) *corev1.Node {
 	label("mem", 4, "100", "150", "200", "0150", "5", "many")
 	label("disk", 3, "ssd", "hdd", "")
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("32"), "memory": resource.MustParse("64Gi"), "ephemeral-storage": resource.MustParse("100Gi"), "pods": resource.MustParse("110")}
-	if d.calm {
+	switch d.mood {
+	case calm:
+		return n
+	case crowd:
+		n.Labels[zoneKey] = of(d, "a", "a", "b")
+		if d.one(4) {
+			n.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+		}
 		return n
 	}
 	d.upTo(2, func() {
@@ -88,7 +104,16 @@ func (d *dice) node(name string) *corev1.Node {
 func (d *dice) pod(name string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of(d, "shop", "shop", "shop", "data", "infra"), Labels: d.labels()}}
 	p.Spec.Containers = []corev1.Container{{Name: "main", Image: "image"}}
-	if d.calm {
+	switch d.mood {
+	case crowd:
+		p.Namespace = of(d, "shop", "shop", "shop", "data")
+		p.Labels["app"] = of(d, "web", "web", "web", "db")
+		d.spread(p)
+		if d.one(3) {
+			of(d, d.selector, d.nodeAffinity, d.tolerations)(p)
+		}
+		return p
+	case calm:
 		for range 1 + d.IntN(2) {
 			of(d, d.podAffinity, d.antiAffinity, d.antiAffinity, d.spread, d.spread, d.spread, d.claims, d.ports, d.tolerations)(p)
 		}

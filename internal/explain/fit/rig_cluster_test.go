@@ -220,7 +220,8 @@ type answer struct {
 	node    string // that it landed on
 	message string // "" if it has landed
 
-	verdicts []Verdict // ours
+	written  *corev1.Pod // as it was before the API server added to it
+	verdicts []Verdict   // ours
 }
 
 // ask lets the scheduler decide. The pod stays, wherever it is.

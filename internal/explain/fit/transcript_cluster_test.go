@@ -108,8 +108,9 @@ func (r *rig) build(s scene) Objects {
 func (r *rig) buildStorage(s scene, o *Objects) {
 	r.t.Helper()
 	storage, core := r.StorageV1(), r.CoreV1()
-	o.Classes, o.CSIDrivers, o.CSINodes = s.Classes, s.CSIDrivers, s.CSINodes
-	o.Attachments, o.Capacities, o.Volumes, o.Claims, o.DeviceClasses = s.Attachments, s.Capacities, s.Volumes, s.Claims, s.DeviceClasses
+	o.Classes, o.CSIDrivers, o.CSINodes = slices.Clone(s.Classes), slices.Clone(s.CSIDrivers), s.CSINodes
+	o.Attachments, o.Capacities, o.DeviceClasses = s.Attachments, s.Capacities, s.DeviceClasses
+	o.Volumes, o.Claims = slices.Clone(s.Volumes), slices.Clone(s.Claims)
 	for i, c := range s.Classes {
 		made, err := storage.StorageClasses().Create(ctx, c, metav1.CreateOptions{})
 		r.check(err)
@@ -174,7 +175,7 @@ func (r *rig) bindAll(s scene, o *Objects) {
 			made, err := r.CoreV1().PersistentVolumeClaims(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 			r.check(err)
 			o.Claims[i] = made
-			return c.Status.Phase == "" || made.Status.Phase == c.Status.Phase && bound(made)
+			return c.Status.Phase == "" || made.Status.Phase == c.Status.Phase && bound(made) == bound(c)
 		})
 	}
 	for i, v := range s.Volumes {
