@@ -21,7 +21,8 @@ type index struct {
 	byNamespace map[string][]*carried
 	bound       map[types.NamespacedName]*carried
 	boundUID    map[types.UID]*carried
-	repellers   []*carried               // those with required anti-affinity
+	rulesIn     map[string][]rule        // of required anti-affinity, by the namespace whose pods they mean
+	rulesAny    []rule                   // those that mean pods of namespaces with some labels, or of all
 	nominated   map[string][]*corev1.Pod // that wait, by the node that the scheduler has promised them
 
 	namespaces map[string]*corev1.Namespace
@@ -43,6 +44,12 @@ type node struct {
 	pods   []*carried
 }
 
+// rule is a term of the required anti-affinity of a pod that is on a node.
+type rule struct {
+	*carried
+	*podTerm
+}
+
 // carried is a pod that counts on a node.
 type carried struct {
 	*corev1.Pod
@@ -62,7 +69,7 @@ func (c *carried) ref(path string) *Ref {
 func newIndex(o Objects) *index {
 	x := &index{Objects: o, byName: make(map[string]*node, len(o.Nodes)),
 		byNamespace: map[string][]*carried{}, bound: make(map[types.NamespacedName]*carried, len(o.Pods)), boundUID: make(map[types.UID]*carried, len(o.Pods)),
-		nominated: map[string][]*corev1.Pod{}}
+		nominated: map[string][]*corev1.Pod{}, rulesIn: map[string][]rule{}}
 	for _, n := range o.Nodes {
 		x.nodes = append(x.nodes, &node{Node: n, room: allocatable(n)})
 	}
@@ -99,9 +106,19 @@ func (x *index) addPods(pods []*corev1.Pod) {
 		x.byNamespace[c.Namespace] = append(x.byNamespace[c.Namespace], c)
 		c.node.pods = append(c.node.pods, c)
 		c.node.used = c.node.used.plus(c.takes)
-		if len(c.repels) > 0 {
-			x.repellers = append(x.repellers, c)
+		for i := range c.repels {
+			x.addRule(rule{c, &c.repels[i]})
 		}
+	}
+}
+
+func (x *index) addRule(r rule) {
+	if _, selectable := r.namespaceSelector.Requirements(); selectable {
+		x.rulesAny = append(x.rulesAny, r)
+		return
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.namespaces))) {
+		x.rulesIn[name] = append(x.rulesIn[name], r)
 	}
 }
 

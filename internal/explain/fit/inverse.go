@@ -30,25 +30,22 @@ func (q *question) repelled() filter {
 	namespace := q.namespaceLabels()
 	domains := map[domain]map[ruleKey]*repels{}
 	unknown := false
-	for c := range q.repelling() {
-		for i := range c.repels {
-			t := &c.repels[i]
-			unknown = unknown || q.Namespaces == nil && t.choosesNamespaces()
-			value, there := c.node.Labels[t.key]
-			if !there || !t.matches(q.pod, namespace) {
-				continue
-			}
-			rules := domains[domain{t.key, value}]
-			if rules == nil {
-				rules = map[ruleKey]*repels{}
-				domains[domain{t.key, value}] = rules
-			}
-			key := ruleOf(c, t)
-			if rules[key] == nil {
-				rules[key] = &repels{path: t.path}
-			}
-			rules[key].add(c)
+	for r := range q.rulesFor(q.pod.Namespace) {
+		unknown = unknown || q.Namespaces == nil && r.choosesNamespaces()
+		value, there := r.node.Labels[r.key]
+		if !there || !r.matches(q.pod, namespace) {
+			continue
 		}
+		rules := domains[domain{r.key, value}]
+		if rules == nil {
+			rules = map[ruleKey]*repels{}
+			domains[domain{r.key, value}] = rules
+		}
+		key := ruleOf(r)
+		if rules[key] == nil {
+			rules[key] = &repels{path: r.path}
+		}
+		rules[key].add(r.carried)
 	}
 	if len(domains) == 0 && !unknown {
 		return nil
@@ -71,11 +68,11 @@ func (q *question) repelled() filter {
 	}
 }
 
-func ruleOf(c *carried, t *podTerm) ruleKey {
-	if owner := metav1.GetControllerOfNoCopy(c.Pod); owner != nil {
-		return ruleKey{owner: owner.UID, path: t.path}
+func ruleOf(r rule) ruleKey {
+	if owner := metav1.GetControllerOfNoCopy(r.Pod); owner != nil {
+		return ruleKey{owner: owner.UID, path: r.path}
 	}
-	return ruleKey{pod: c, path: t.path}
+	return ruleKey{pod: r.carried, path: r.path}
 }
 
 func sortedRules(domains map[domain]map[ruleKey]*repels) map[domain][]*repels {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 )
 
@@ -39,7 +40,7 @@ func (q *question) explain() []Verdict {
 func (q *question) promised(n *node) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(q.nominated[n.Name]), func(p *corev1.Pod) bool {
 		return same(p, q.pod) || schedulinghelpers.PodPriority(p) < schedulinghelpers.PodPriority(q.pod) ||
-			slices.ContainsFunc(q.more, func(c *carried) bool { return same(c.Pod, p) })
+			q.moved[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}]
 	})
 }
 

@@ -33,8 +33,9 @@ type Objects struct {
 // several goroutines; its objects must not be changed.
 type Snapshot struct {
 	*index
-	gone map[*carried]bool // pods of the index that count as not there
-	more []*carried        // pods that count as there
+	gone  map[*carried]bool             // pods of the index that count as not there
+	more  []*carried                    // pods that count as there
+	moved map[types.NamespacedName]bool // pods that no node is promised to any more
 }
 
 // NewSnapshot indexes the objects. The time that takes is linear in their number.
@@ -54,6 +55,7 @@ func (s *Snapshot) Without(pods ...types.NamespacedName) *Snapshot {
 	t := s.fork()
 	for _, name := range pods {
 		t.drop(s.bound[name])
+		t.moved[name] = true
 		t.more = slices.DeleteFunc(t.more, func(c *carried) bool { return c.name() == name })
 	}
 	return t
@@ -63,6 +65,7 @@ func (s *Snapshot) Without(pods ...types.NamespacedName) *Snapshot {
 // that is not there carries nothing.
 func (s *Snapshot) With(pod *corev1.Pod, node string) *Snapshot {
 	t, _ := s.without(pod)
+	t.moved[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
 	if n := s.byName[node]; n != nil {
 		t.more = append(t.more, carry(pod, n))
 	}
@@ -86,9 +89,10 @@ func same(a, b *corev1.Pod) bool {
 }
 
 func (s *Snapshot) fork() *Snapshot {
-	gone := make(map[*carried]bool, len(s.gone)+1)
-	maps.Copy(gone, s.gone)
-	return &Snapshot{index: s.index, gone: gone, more: slices.Clone(s.more)}
+	t := &Snapshot{s.index, map[*carried]bool{}, slices.Clone(s.more), map[types.NamespacedName]bool{}}
+	maps.Copy(t.gone, s.gone)
+	maps.Copy(t.moved, s.moved)
+	return t
 }
 
 func (s *Snapshot) drop(c *carried) {
@@ -128,9 +132,24 @@ func (s *Snapshot) all() iter.Seq[*carried] {
 	return s.live(s.pods, func(*carried) bool { return true })
 }
 
-// repelling gives the pods with rules that may keep others away.
-func (s *Snapshot) repelling() iter.Seq[*carried] {
-	return s.live(s.repellers, func(c *carried) bool { return len(c.repels) > 0 })
+// rulesFor gives the rules that may mean pods of a namespace.
+func (s *Snapshot) rulesFor(namespace string) iter.Seq[rule] {
+	return func(yield func(rule) bool) {
+		for _, rules := range [][]rule{s.rulesIn[namespace], s.rulesAny} {
+			for _, r := range rules {
+				if !s.gone[r.carried] && !yield(r) {
+					return
+				}
+			}
+		}
+		for _, c := range s.more {
+			for i := range c.repels {
+				if !yield(rule{c, &c.repels[i]}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // used is what the pods on a node take of it.
