@@ -142,8 +142,7 @@ func turned[T any](list []T) []T {
 	return list
 }
 
-// What is not readable takes no verdict away that stands without it, and lets no pod in that would be
-// refused without a word.
+// What is not readable lets no pod in that would be refused, without a word, and makes no reasons.
 func TestNotReadableIsNeverFree(t *testing.T) {
 	storage := storageOfTest(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,6 +158,11 @@ func TestNotReadableIsNeverFree(t *testing.T) {
 			for i, v := range NewSnapshot(less).Explain(pod) {
 				if v.Fits() && len(full[i].Reasons) > 0 {
 					t.Fatalf("without %s the pod fits %s; with them: %s", name, v.Node, show(full[i:i+1]))
+				}
+				for _, r := range v.Reasons {
+					if !slices.ContainsFunc(full[i].Reasons, func(f Reason) bool { return f.Kind == r.Kind && f.Path == r.Path }) {
+						t.Fatalf("without %s there is on %s: %s; with them: %s", name, v.Node, r, show(full[i:i+1]))
+					}
 				}
 			}
 		}

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -111,6 +113,7 @@ func (q *question) near(terms []podTerm) filter {
 	})
 	// The first of a group that wants to be together may go anywhere where the keys are.
 	first := !somewhere && q.itself(terms)
+	known := q.Pods != nil && (q.Namespaces != nil || !slices.ContainsFunc(terms, func(t podTerm) bool { return t.choosesNamespaces() }))
 	return func(n *node, v *Verdict) {
 		for i := range terms {
 			t := &terms[i]
@@ -120,7 +123,7 @@ func (q *question) near(terms []podTerm) filter {
 			case !there:
 				r.Kind = TopologyMissing
 				v.add(r)
-			case q.Pods != nil && !first && domains[i][value] == nil:
+			case known && !first && domains[i][value] == nil:
 				r.nowhere = !somewhere
 				v.add(r)
 			}

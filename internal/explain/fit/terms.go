@@ -113,7 +113,7 @@ func podsWith(selector labels.Selector) string {
 		return "any pod"
 	}
 	if _, selectable := selector.Requirements(); !selectable {
-		return "no pod at all (it has no labelSelector)"
+		return "pods of no labelSelector (that is none)"
 	}
 	return "pods with " + selector.String()
 }

@@ -122,7 +122,7 @@ func (a Amount) String() string {
 	case pods && a.Allocatable.IsZero():
 		return "the node takes no pods"
 	case pods:
-		return fmt.Sprintf("the node has %s pods and takes no more than %s", a.Used.String(), a.Allocatable.String())
+		return fmt.Sprintf("of %s pods that the node takes it has %s", a.Allocatable.String(), a.Used.String())
 	case a.Allocatable.IsZero():
 		return fmt.Sprintf("requests %s %s, the node has none", a.Resource, a.Requested.String())
 	case a.Used.IsZero():

@@ -25,8 +25,8 @@ func zones(q *question) filter {
 	var filters []filter
 	quiet := false
 	for _, u := range q.uses() {
-		if u.ephemeral || u.claim == nil || u.claim.Spec.VolumeName == "" {
-			continue
+		if u.ephemeral || u.claim == nil || u.claim.Spec.VolumeName == "" || u.claim.Status.Phase == corev1.ClaimLost {
+			continue // or binding says why
 		}
 		if pv := q.volumes[u.claim.Spec.VolumeName]; pv != nil {
 			filters = append(filters, zonesOf(&u, pv))
