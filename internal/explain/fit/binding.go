@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -96,106 +95,4 @@ func (q *question) whyUnbound(u *use) string {
 	default:
 		return fmt.Sprintf("%s has no volume yet, which storage class %s makes without waiting for the pod", u.name, class)
 	}
-}
-
-// places finds volumes of claims that can't be reached from the node. The scheduler stops at the first.
-func (q *question) places(have []*use) filter {
-	type place struct {
-		pv *corev1.PersistentVolume
-		Reason
-	}
-	var places []place
-	for _, u := range have {
-		if pv := q.volumes[u.claim.Spec.VolumeName]; pv != nil {
-			places = append(places, place{pv, q.elsewhere(u, pv)})
-		} else if u.ephemeral { // else another plugin says so, before it looks at nodes
-			places = append(places, place{nil, u.nowhere(q.pod, wordsGone, "claim %s has the volume %s, which does not exist", u.name, u.claim.Spec.VolumeName)})
-		}
-	}
-	return func(n *node, v *Verdict) {
-		quiet := false
-		for i := range places {
-			p := &places[i]
-			if p.pv != nil && volumehelpers.CheckNodeAffinity(p.pv, n.Labels) == nil {
-				continue
-			}
-			r := p.Reason
-			if quiet {
-				r.Words = ""
-			}
-			quiet = true
-			v.add(r)
-		}
-	}
-}
-
-// elsewhere is the reason that a volume gives on a node from which it can't be reached.
-func (q *question) elsewhere(u *use, pv *corev1.PersistentVolume) Reason {
-	r := Reason{Kind: VolumeZone, Plugin: PluginBinding, Path: u.path, Words: wordsPlace, Other: &Ref{Kind: "PersistentVolume", Name: pv.Name, Path: "spec.nodeAffinity"},
-		text: fmt.Sprintf("volume %s of claim %s is only where %s", pv.Name, u.name, whereIs(pv))}
-	if hosts, local := hostsOf(pv); local {
-		r.Kind, r.Name = VolumeLocal, hosts
-		r.text = fmt.Sprintf("volume %s of claim %s is on the machine %s%s", pv.Name, u.name, cmp.Or(hosts, "of no name"), q.dead(pv))
-	}
-	return r
-}
-
-// candidates finds claims that wait for a pod, and can get no volume on the node. The scheduler stops at
-// the first: at one that is being made for another node, then at one that is to be made.
-func (q *question) candidates(want []*use) filter {
-	if len(want) == 0 {
-		return nil
-	}
-	var selected, open []*use
-	for _, u := range want {
-		if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok {
-			selected = append(selected, u)
-		} else {
-			open = append(open, u)
-		}
-	}
-	// The smallest first, so that it takes the smallest volume that does.
-	slices.SortStableFunc(open, func(a, b *use) int {
-		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
-		return x.Cmp(y)
-	})
-	pool := q.newVolumePool(open)
-	return func(n *node, v *Verdict) {
-		quiet := false
-		add := func(r Reason) {
-			if quiet {
-				r.Words = ""
-			}
-			quiet = true
-			v.add(r)
-		}
-		var unmade []*use
-		for _, u := range selected {
-			if at := u.claim.Annotations[volumehelpers.AnnSelectedNode]; at != n.Name {
-				add(u.nowhere(q.pod, wordsNoVolume, "a volume for claim %s is being made for node %s", u.name, at))
-			} else {
-				unmade = append(unmade, u)
-			}
-		}
-		chosen := map[string]*corev1.PersistentVolume{}
-		for _, u := range open {
-			if pv, err := volumehelpers.FindMatchingVolume(u.claim, pool.on(u.claim, n), n.Node, chosen, true, true); err == nil && pv != nil {
-				chosen[pv.Name] = pv
-			} else {
-				unmade = append(unmade, u)
-			}
-		}
-		for _, u := range unmade {
-			if r, cant := q.provision(u, n, v); cant {
-				add(r)
-			}
-		}
-	}
-}
-
-// nowhere is a reason that an unbound claim gives on one node.
-func (u *use) nowhere(pod *corev1.Pod, words, text string, args ...any) Reason {
-	r := u.unbound(pod, PluginBinding, words, text, args...)
-	r.stage = atNode
-	return r
 }

@@ -81,13 +81,12 @@ func (r *rig) build(s scene) Objects {
 	r.t.Helper()
 	o := Objects{Namespaces: []*corev1.Namespace{}}
 	labels := map[string]map[string]string{"shop": nil}
+	for _, p := range append(slices.Clone(s.Pods), s.pod) {
+		labels[p.Namespace] = nil
+	}
 	for _, n := range s.Namespaces {
 		labels[n.Name] = n.Labels
 	}
-	for _, p := range s.Pods {
-		labels[p.Namespace] = labels[p.Namespace]
-	}
-	labels[s.pod.Namespace] = labels[s.pod.Namespace]
 	for _, name := range sortedKeys(labels) {
 		o.Namespaces = append(o.Namespaces, r.namespace(name, labels[name]))
 	}

@@ -1,56 +1,70 @@
 package fit
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
-// hostsOf are the machines that a volume is on, if it is on machines: a local one, or one whose affinity
-// names hosts.
-func hostsOf(pv *corev1.PersistentVolume) (hosts string, local bool) {
-	local = pv.Spec.Local != nil || pv.Spec.HostPath != nil
-	var names []string
-	for _, r := range affinityOf(pv) {
-		if r.Key == corev1.LabelHostname && r.Operator == corev1.NodeSelectorOpIn {
-			names, local = append(names, r.Values...), true
-		}
-	}
-	return strings.Join(names, ", "), local
-}
-
-// affinityOf are the requirements of a volume's node affinity, of all its terms.
-func affinityOf(pv *corev1.PersistentVolume) []corev1.NodeSelectorRequirement {
-	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+// candidates finds claims that wait for a pod, and can get no volume on the node. The scheduler stops at
+// the first: at one that is being made for another node, then at one that is to be made.
+func (q *question) candidates(want []*use) filter {
+	if len(want) == 0 {
 		return nil
 	}
-	var all []corev1.NodeSelectorRequirement
-	for _, t := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
-		all = append(append(all, t.MatchExpressions...), t.MatchFields...)
-	}
-	return all
-}
-
-// whereIs says in words which nodes reach a volume.
-func whereIs(pv *corev1.PersistentVolume) string {
-	var parts []string
-	for _, r := range affinityOf(pv) {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key, r.Operator, strings.Join(r.Values, ", "))))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// dead says if none of the machines that a volume is on is there any more.
-func (q *question) dead(pv *corev1.PersistentVolume) string {
-	for _, n := range q.nodes {
-		if volumehelpers.CheckNodeAffinity(pv, n.Labels) == nil {
-			return ""
+	var selected, open []*use
+	for _, u := range want {
+		if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok {
+			selected = append(selected, u)
+		} else {
+			open = append(open, u)
 		}
 	}
-	return ", and no such node exists"
+	// The smallest first, so that it takes the smallest volume that does.
+	slices.SortStableFunc(open, func(a, b *use) int {
+		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		return x.Cmp(y)
+	})
+	pool := q.newVolumePool(open)
+	return func(n *node, v *Verdict) {
+		quiet := false
+		add := func(r Reason) {
+			if quiet {
+				r.Words = ""
+			}
+			quiet = true
+			v.add(r)
+		}
+		var unmade []*use
+		for _, u := range selected {
+			if at := u.claim.Annotations[volumehelpers.AnnSelectedNode]; at != n.Name {
+				add(u.nowhere(q.pod, wordsNoVolume, "a volume for claim %s is being made for node %s", u.name, at))
+			} else {
+				unmade = append(unmade, u)
+			}
+		}
+		chosen := map[string]*corev1.PersistentVolume{}
+		for _, u := range open {
+			if pv, err := volumehelpers.FindMatchingVolume(u.claim, pool.on(u.claim, n), n.Node, chosen, true, true); err == nil && pv != nil {
+				chosen[pv.Name] = pv
+			} else {
+				unmade = append(unmade, u)
+			}
+		}
+		for _, u := range unmade {
+			if r, cant := q.provision(u, n, v); cant {
+				add(r)
+			}
+		}
+	}
+}
+
+// nowhere is a reason that an unbound claim gives on one node.
+func (u *use) nowhere(pod *corev1.Pod, words, text string, args ...any) Reason {
+	r := u.unbound(pod, PluginBinding, words, text, args...)
+	r.stage = atNode
+	return r
 }
 
 // volumePool is the free volumes that unbound claims may get, found by machine where they are on one: a
