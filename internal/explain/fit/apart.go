@@ -6,9 +6,9 @@ func (q *question) apart(terms []podTerm) filter {
 		return nil
 	}
 	domains := make([]map[string]*hits, len(terms))
-	kinds := make([]Kind, len(terms))
+	kinds, about := make([]Kind, len(terms)), make([]string, len(terms))
 	for i := range terms {
-		domains[i], kinds[i] = map[string]*hits{}, AntiOther
+		domains[i], kinds[i], about[i] = map[string]*hits{}, AntiOther, terms[i].about()
 		if q.itself(terms[i : i+1]) {
 			kinds[i] = AntiSelf
 		}
@@ -18,7 +18,7 @@ func (q *question) apart(terms []podTerm) filter {
 		for i := range terms {
 			t := &terms[i]
 			value, there := n.Labels[t.key]
-			r := Reason{Kind: kinds[i], Plugin: PluginPodAffinity, Path: t.path, Words: wordsAnti, text: t.about, Topology: &Topology{t.key, value, there}}
+			r := Reason{Kind: kinds[i], Plugin: PluginPodAffinity, Path: t.path, Words: wordsAnti, text: about[i], Topology: &Topology{t.key, value, there}}
 			switch h := domains[i][value]; {
 			case !there: // and so the rule holds nothing back
 				r.Kind, r.void = TopologyMissing, true

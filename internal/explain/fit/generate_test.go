@@ -129,11 +129,14 @@ func (d *dice) pod(name string) *corev1.Pod {
 
 func (d *dice) labels() map[string]string {
 	m := map[string]string{}
-	for key, values := range map[string][]string{"app": {"web", "db"}, "rev": {"1", "2"}, "tier": {""}} {
+	label := func(key string, values ...string) {
 		if !d.one(4) {
-			m[key] = values[d.IntN(len(values))]
+			m[key] = of(d, values...)
 		}
 	}
+	label("app", "web", "db")
+	label("rev", "1", "2")
+	label("tier", "")
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -160,7 +161,7 @@ func TestNotReadableIsNeverFree(t *testing.T) {
 					t.Fatalf("without %s the pod fits %s; with them: %s", name, v.Node, show(full[i:i+1]))
 				}
 				for _, r := range v.Reasons {
-					if !slices.ContainsFunc(full[i].Reasons, func(f Reason) bool { return f.Kind == r.Kind && f.Path == r.Path }) {
+					if !slices.ContainsFunc(full[i].Reasons, func(f Reason) bool { return f.Plugin == r.Plugin && f.Path == r.Path }) {
 						t.Fatalf("without %s there is on %s: %s; with them: %s", name, v.Node, r, show(full[i:i+1]))
 					}
 				}
@@ -189,4 +190,15 @@ func TestCountsCountEachNode(t *testing.T) {
 			t.Fatal(tally)
 		}
 	})
+}
+
+// The dice are what the seed says.
+func TestDiceAreRepeatable(t *testing.T) {
+	for seed := range uint64(50) {
+		a, b := newDice(seed, 1), newDice(seed, 1)
+		a.mood, b.mood = mood(seed)%moods, mood(seed)%moods
+		if !equality.Semantic.DeepEqual(a.nodes(), b.nodes()) || !equality.Semantic.DeepEqual(a.pod("p"), b.pod("p")) {
+			t.Fatalf("seed %d gives now this, now that", seed)
+		}
+	}
 }

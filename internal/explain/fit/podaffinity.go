@@ -101,8 +101,9 @@ func (q *question) near(terms []podTerm) filter {
 		return nil
 	}
 	domains := make([]map[string]*hits, len(terms))
+	about := make([]string, len(terms))
 	for i := range terms {
-		domains[i] = map[string]*hits{}
+		domains[i], about[i] = map[string]*hits{}, terms[i].about()
 	}
 	somewhere := false
 	q.meant(terms, func(c *carried) {
@@ -118,7 +119,7 @@ func (q *question) near(terms []podTerm) filter {
 		for i := range terms {
 			t := &terms[i]
 			value, there := n.Labels[t.key]
-			r := Reason{Kind: PodAffinity, Plugin: PluginPodAffinity, Path: t.path, Words: wordsAffinity, text: t.about, Topology: &Topology{t.key, value, there}}
+			r := Reason{Kind: PodAffinity, Plugin: PluginPodAffinity, Path: t.path, Words: wordsAffinity, text: about[i], Topology: &Topology{t.key, value, there}}
 			switch {
 			case !there:
 				r.Kind = TopologyMissing

@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,7 @@ type podTerm struct {
 	// is the namespaces that it matches, all of them if it is empty. Names and a selector are a union.
 	namespaces        []string
 	namespaceSelector labels.Selector // nothing if there is none
-	about             string          // the pods that it means, in words
+	term              *corev1.PodAffinityTerm
 }
 
 // affinityTerms are those of the pod's required affinity to pods, antiAffinity those of what it must be
@@ -55,11 +56,10 @@ func podTerms(pod *corev1.Pod, path string, list []corev1.PodAffinityTerm) ([]po
 		if err != nil {
 			return nil, err
 		}
-		term := podTerm{path: fmt.Sprintf("%s[%d]", path, i), key: t.TopologyKey, selector: selector, namespaces: t.Namespaces, namespaceSelector: namespaces}
+		term := podTerm{path: path + "[" + strconv.Itoa(i) + "]", key: t.TopologyKey, selector: selector, namespaces: t.Namespaces, namespaceSelector: namespaces, term: t}
 		if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 			term.namespaces = []string{pod.Namespace}
 		}
-		term.about = aboutPods(t, selector)
 		terms = append(terms, term)
 	}
 	return terms, nil
@@ -89,11 +89,11 @@ func withLabelKeys(pod *corev1.Pod, t *corev1.PodAffinityTerm) *metav1.LabelSele
 	return &merged
 }
 
-// aboutPods says which pods a term means.
-func aboutPods(t *corev1.PodAffinityTerm, selector labels.Selector) string {
+// about says in words which pods the term means.
+func (t *podTerm) about() string {
 	var b strings.Builder
-	b.WriteString(podsWith(selector))
-	switch {
+	b.WriteString(podsWith(t.selector))
+	switch t := t.term; {
 	case t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchLabels)+len(t.NamespaceSelector.MatchExpressions) == 0:
 		b.WriteString(" of any namespace")
 	case t.NamespaceSelector != nil:
