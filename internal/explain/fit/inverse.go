@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -31,10 +32,18 @@ func (q *question) repelled() filter {
 	domains := map[domain]map[ruleKey]*repels{}
 	unknown := false
 	for r := range q.rulesFor(q.pod.Namespace) {
-		unknown = unknown || q.Namespaces == nil && r.choosesNamespaces()
 		value, there := r.node.Labels[r.key]
-		if !there || !r.matches(q.pod, namespace) {
+		if !there || !r.selector.Matches(labels.Set(q.pod.Labels)) {
 			continue
+		}
+		if !slices.Contains(r.namespaces, q.pod.Namespace) {
+			if q.Namespaces == nil && r.choosesNamespaces() {
+				unknown = true
+				continue
+			}
+			if !r.namespaceSelector.Matches(namespace) {
+				continue
+			}
 		}
 		rules := domains[domain{r.key, value}]
 		if rules == nil {

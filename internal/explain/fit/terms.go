@@ -118,12 +118,6 @@ func podsWith(selector labels.Selector) string {
 	return "pods with " + selector.String()
 }
 
-// matches says whether the term means the pod. asked are the labels of the pod's namespace.
-func (t *podTerm) matches(pod *corev1.Pod, namespaceLabels labels.Set) bool {
-	return (slices.Contains(t.namespaces, pod.Namespace) || t.namespaceSelector.Matches(namespaceLabels)) &&
-		t.selector.Matches(labels.Set(pod.Labels))
-}
-
 // choosesNamespaces says whether labels of namespaces decide.
 func (t *podTerm) choosesNamespaces() bool {
 	_, selectable := t.namespaceSelector.Requirements()
