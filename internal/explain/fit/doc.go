@@ -15,7 +15,7 @@
 // Explain looks at a node with all that is on it and about it, Node only at what pod and node are.
 //
 // Features that v1.37 has off by default count as on where that lets in no pod that the API server
-// would not refuse without them: tolerations with Gt and Lt. Dynamic resource allocation, plugins that
-// are not the default's, extenders, default spreading and preemption are not looked at; claims for
-// devices are named as not known.
+// would not refuse without them: tolerations with Gt and Lt. Not looked at are plugins that are not the
+// default's, extenders, the default spreading, preemption, and volumes of kinds from before CSI against
+// attach limits. The allocation of devices is not evaluated, and verdicts that need it say so.
 package fit

@@ -115,7 +115,7 @@ func (d *dice) pod(name string) *corev1.Pod {
 		return p
 	case calm:
 		for range 1 + d.IntN(2) {
-			of(d, d.podAffinity, d.antiAffinity, d.antiAffinity, d.spread, d.spread, d.spread, d.claims, d.ports, d.tolerations)(p)
+			of(d, d.podAffinity, d.antiAffinity, d.antiAffinity, d.spread, d.spread, d.claims, d.ports, d.ports, d.tolerations)(p)
 		}
 		return p
 	}
