@@ -56,7 +56,7 @@ func (d *dice) terms() []corev1.PodAffinityTerm {
 	return terms
 }
 
-// selects says whether a selector has the key, which label keys then must not have.
+// selectsKey says whether a selector has the key, which label keys then must not have.
 func selectsKey(key string, s *metav1.LabelSelector) bool {
 	for _, r := range s.MatchExpressions {
 		if r.Key == key {

@@ -45,7 +45,7 @@ const (
 	zoneKey = corev1.LabelTopologyZone
 )
 
-// cluster is nodes n0 to n4 with what a test may change of them.
+// nodes are n0 to n4, with what a test may change of them.
 func (d *dice) nodes() []*corev1.Node {
 	var nodes []*corev1.Node
 	for i := range 5 {

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/internal/transcript"
 )
 
-// cluster is a cluster as the differential test has them, with its storage, and a pod that asks.
+// someCluster is a cluster as the differential test has them, with its storage, and a pod that asks.
 func someCluster(t *rapid.T, storage Objects) (Objects, *corev1.Pod) {
 	d := newDice(rapid.Uint64().Draw(t, "seed"), 0)
 	d.mood = mood(d.IntN(int(moods)))
