@@ -148,6 +148,10 @@ func userName() string {
 	return ""
 }
 
+// glance is how long what happens is gathered before it is shown: nobody sees the difference, and a busy run is read
+// from the state less often.
+const glance = 30 * time.Millisecond
+
 // follow shows one run from its beginning until nothing is left of it, and gives the exit code.
 func (w *work) follow(ctx context.Context, id string) (int, error) {
 	d, err := w.store.Run(ctx, id)
@@ -176,6 +180,12 @@ func (w *work) follow(ctx context.Context, id string) (int, error) {
 			}
 			v.event(e)
 			ended = ended || e.Kind == run.KindRun && run.Status(e.Status).Ended()
+		}
+		if !ended {
+			select {
+			case <-time.After(glance):
+			case <-ctx.Done():
+			}
 		}
 	}
 	if err := w.engine.Settle(ctx, id); err != nil {
