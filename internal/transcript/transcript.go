@@ -82,3 +82,20 @@ func difference(want, got string) string {
 	}
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
+
+// File holds a whole file to what comes out. go test -update writes it anew.
+func File(t *testing.T, file, got string) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	switch {
+	case err == nil && string(want) == got:
+	case *update:
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case err != nil:
+		t.Fatal(err)
+	default:
+		t.Errorf("%s: not as it says (-update writes it anew):\n%s", file, difference(string(want), got))
+	}
+}
