@@ -29,7 +29,7 @@ type Client struct {
 
 // New reads the kubeconfig and says what is wrong with it. It does not talk to the cluster.
 func New(o Options) (*Client, error) {
-	t, err := o.target()
+	t, err := targetOf(o)
 	if err != nil {
 		return nil, err
 	}

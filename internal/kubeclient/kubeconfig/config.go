@@ -1,4 +1,4 @@
-package kubeclient
+package kubeconfig
 
 import (
 	"errors"
@@ -22,72 +22,67 @@ type Options struct {
 	Kubeconfig string // a file; else those of KUBECONFIG; else ~/.kube/config; else, in a pod, its cluster
 	Context    string // else the kubeconfig's current context
 	Namespace  string // else the context's; else "default"
-	Version    string // of Berth, for the user agent
+	Program    string // for the user agent; else berth
+	Version    string // of the program, likewise
 }
 
-// client-go allows itself 5 requests per second (burst 10) if it is told nothing, and waits without a
-// word: a list of a few hundred objects one by one takes a minute. The API server has its own limits
-// (priority and fairness), which hold for all clients together; these keep one berth from using them up.
-const (
-	qps   = 50
-	burst = 100
-)
-
-// target is a cluster and how to talk to it.
-type target struct {
-	config    *rest.Config
-	namespace string
-	context   string // empty in a pod
-	host      string // of config.Host, which may be a URL with more in it than one wants to read
+// Target is a cluster and how to talk to it.
+type Target struct {
+	Config    *rest.Config // without limits of its own
+	Namespace string       // where objects go whose namespace is not said
+	Host      string       // of Config.Host, which may be a URL with more in it than one wants to read
+	Context   string       // empty in a pod
 }
 
-func (o Options) target() (target, error) {
+// Target reads the kubeconfig and says what is wrong with it. It does not talk to the cluster.
+func (o Options) Target() (Target, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.Kubeconfig
 	rules.MigrationRules = nil // which copy files of Kubernetes 0.x to where they are now
 	rules.WarnIfAllMissing = false
 	if err := readable(rules); err != nil {
-		return target{}, err
+		return Target{}, err
 	}
 	raw, err := rules.Load()
 	if err != nil {
-		return target{}, unusable(err)
+		return Target{}, Unusable(err)
 	}
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: o.Context, Context: clientcmdapi.Context{Namespace: o.Namespace}}
 	var from clientcmd.ClientConfig = clientcmd.NewNonInteractiveClientConfig(*raw, o.Context, overrides, rules)
-	t := target{context: raw.CurrentContext}
+	t := Target{Context: raw.CurrentContext}
 	if o.Context != "" {
-		t.context = o.Context
+		t.Context = o.Context
 	}
-	t.config, err = from.ClientConfig()
+	t.Config, err = from.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) && o.Context == "" && !named(rules) {
 		// From no kubeconfig at all client-go makes a configuration of the pod that this runs in.
-		t.context = ""
+		t.Context = ""
 		from = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(&clientcmd.ClientConfigLoadingRules{}, overrides)
-		t.config, err = from.ClientConfig()
+		t.Config, err = from.ClientConfig()
 	}
 	if err != nil {
-		return target{}, t.invalid(err, raw)
+		return Target{}, t.invalid(err, raw)
 	}
-	if t.namespace, _, err = from.Namespace(); err != nil {
-		return target{}, unusable(err)
+	if t.Namespace, _, err = from.Namespace(); err != nil {
+		return Target{}, Unusable(err)
 	}
-	if err := t.behave(o.Version); err != nil {
-		return target{}, err
+	if err := t.behave(o.Program, o.Version); err != nil {
+		return Target{}, err
 	}
 	return t, nil
 }
 
 // behave sets what is the same for every cluster.
-func (t *target) behave(version string) error {
-	server, _, err := rest.DefaultServerURL(t.config.Host, "", schema.GroupVersion{}, true)
+func (t *Target) behave(program, version string) error {
+	if program == "" {
+		program = "berth"
+	}
+	server, _, err := rest.DefaultServerURL(t.Config.Host, "", schema.GroupVersion{}, true)
 	if err != nil {
 		return &Error{Message: "the server of the kubeconfig's cluster is no URL", Fix: "write server: https://HOST:PORT", Err: err}
 	}
-	t.host = server.Host
-	t.config.QPS, t.config.Burst = qps, burst
-	t.config.UserAgent = "berth/" + version
-	t.config.WarningHandlerWithContext = warnings{}
+	t.Host = server.Host
+	t.Config.UserAgent = program + "/" + version
 	return nil
 }
 
@@ -138,26 +133,26 @@ func unreadable(file string, err error) error {
 }
 
 // invalid says what a kubeconfig lacks.
-func (t target) invalid(err error, raw *clientcmdapi.Config) error {
-	context, known := raw.Contexts[t.context]
+func (t Target) invalid(err error, raw *clientcmdapi.Config) error {
+	context, known := raw.Contexts[t.Context]
 	switch {
-	case t.context == "" && len(raw.Contexts) > 0:
+	case t.Context == "" && len(raw.Contexts) > 0:
 		return &Error{Message: "the kubeconfig has no current context", Err: err,
 			Fix: "choose one with --context, of those that \"kubectl config get-contexts\" lists"}
-	case t.context == "":
+	case t.Context == "":
 		return &Error{Message: "there is no kubeconfig that names a cluster", Err: err,
 			Fix: "name one with --kubeconfig FILE or KUBECONFIG"}
 	case !known:
-		return &Error{Message: fmt.Sprintf("the kubeconfig has no context %q", t.context), Err: err,
+		return &Error{Message: fmt.Sprintf("the kubeconfig has no context %q", t.Context), Err: err,
 			Fix: "choose one with --context, of those that \"kubectl config get-contexts\" lists"}
 	case raw.Clusters[context.Cluster] == nil:
-		return &Error{Message: fmt.Sprintf("the kubeconfig's context %q is of a cluster %q, which it does not have", t.context, context.Cluster), Err: err,
+		return &Error{Message: fmt.Sprintf("the kubeconfig's context %q is of a cluster %q, which it does not have", t.Context, context.Cluster), Err: err,
 			Fix: "choose another with --context, of those that \"kubectl config get-contexts\" lists"}
 	}
-	return unusable(err)
+	return Unusable(err)
 }
 
-// unusable is what client-go has against a kubeconfig that can be read: certificates, ways to log in.
-func unusable(err error) error {
+// Unusable is what client-go has against a kubeconfig that can be read: certificates, ways to log in.
+func Unusable(err error) error {
 	return &Error{Message: "kubeconfig: " + err.Error(), Fix: "type \"kubectl config view\" to see what it has", Err: err}
 }

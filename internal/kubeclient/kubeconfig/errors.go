@@ -1,4 +1,4 @@
-package kubeclient
+package kubeconfig
 
 import (
 	"context"
@@ -37,29 +37,29 @@ func (e *Error) Error() string {
 }
 func (e *Error) Unwrap() error { return e.Err }
 
-// explain sorts what client-go returns into the two.
-func (c *Client) explain(err error) error {
+// Explain sorts what client-go returns into the two.
+func (t Target) Explain(err error) error {
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
-		return c.answered(answer.Status(), err)
+		return t.answered(answer.Status(), err)
 	}
-	return c.unanswered(err)
+	return t.unanswered(err)
 }
 
 // answered is an error of the API server, or of what stands before it.
-func (c *Client) answered(s metav1.Status, err error) error {
-	e := &Error{Message: fmt.Sprintf("%s: %s", c.name(), s.Message), Err: err}
+func (t Target) answered(s metav1.Status, err error) error {
+	e := &Error{Message: fmt.Sprintf("%s: %s", t.name(), s.Message), Err: err}
 	switch {
 	case s.Code == http.StatusUnauthorized:
-		e.Message = fmt.Sprintf("%s does not accept the kubeconfig's credentials (401 Unauthorized)", c.name())
-		e.Fix = "log in again, and type \"" + c.kubectl("auth whoami") + "\" to see whether that helped"
+		e.Message = fmt.Sprintf("%s does not accept the kubeconfig's credentials (401 Unauthorized)", t.name())
+		e.Fix = "log in again, and type \"" + t.kubectl("auth whoami") + "\" to see whether that helped"
 	case s.Code == http.StatusForbidden && (s.Details == nil || s.Details.Name == ""):
 		// Authorisation forbids the request; admission, which forbids an object, names it.
 		e.Fix = "ask for the right, or ask as someone else with --context"
 	case s.Code == http.StatusNotFound && s.Details != nil && s.Details.Kind == "namespaces":
 		e.Fix = "choose a namespace that exists with --namespace"
 	case s.Code == http.StatusTooManyRequests || s.Code >= http.StatusInternalServerError:
-		e.Fix = "try again; \"" + c.kubectl("get --raw /readyz?verbose") + "\" says how the API server is"
+		e.Fix = "try again; \"" + t.kubectl("get --raw /readyz?verbose") + "\" says how the API server is"
 	default:
 		return &Refused{Message: s.Message, Reason: s.Reason, Err: err}
 	}
@@ -67,40 +67,40 @@ func (c *Client) answered(s metav1.Status, err error) error {
 }
 
 // unanswered is an error on the way to the API server.
-func (c *Client) unanswered(err error) error {
-	e := &Error{Message: fmt.Sprintf("no answer from %s: %s", c.name(), withoutURL(err)), Err: err,
-		Fix: "type \"" + c.kubectl("cluster-info") + "\" to see whether kubectl gets one, or choose another cluster with --context or --kubeconfig"}
+func (t Target) unanswered(err error) error {
+	e := &Error{Message: fmt.Sprintf("no answer from %s: %s", t.name(), withoutURL(err)), Err: err,
+		Fix: "type \"" + t.kubectl("cluster-info") + "\" to see whether kubectl gets one, or choose another cluster with --context or --kubeconfig"}
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Message = fmt.Sprintf("no answer from %s in time", c.name())
+		e.Message = fmt.Sprintf("no answer from %s in time", t.name())
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Message = fmt.Sprintf("no answer from %s: connection refused", c.name())
+		e.Message = fmt.Sprintf("no answer from %s: connection refused", t.name())
 	case errors.As(err, &dns):
-		e.Message = fmt.Sprintf("no answer from %s: the name %s is not known", c.name(), dns.Name)
+		e.Message = fmt.Sprintf("no answer from %s: the name %s is not known", t.name(), dns.Name)
 	case errors.As(err, &certificate):
-		e.Message = fmt.Sprintf("%s has a certificate that is not trusted: %s", c.name(), certificate.Err)
+		e.Message = fmt.Sprintf("%s has a certificate that is not trusted: %s", t.name(), certificate.Err)
 		e.Fix = "correct certificate-authority of the kubeconfig's cluster"
 	}
 	return e
 }
 
 // name is the cluster as its user knows it.
-func (c *Client) name() string {
-	if c.context == "" {
-		return "the cluster at " + c.host
+func (t Target) name() string {
+	if t.Context == "" {
+		return "the cluster at " + t.Host
 	}
-	return fmt.Sprintf("the cluster at %s (context %s)", c.host, c.context)
+	return fmt.Sprintf("the cluster at %s (context %s)", t.Host, t.Context)
 }
 
-func (c *Client) kubectl(args string) string {
-	if c.context == "" {
+func (t Target) kubectl(args string) string {
+	if t.Context == "" {
 		return "kubectl " + args
 	}
-	return "kubectl --context " + c.context + " " + args
+	return "kubectl --context " + t.Context + " " + args
 }
 
 // withoutURL is what went wrong with a request, in a line and without the request.
