@@ -38,11 +38,11 @@ func (d document) decode(data []byte, h header, into runtime.Object) bool {
 		return true
 	}
 	if !runtime.IsStrictDecodingError(err) {
-		where, what := "", "the object can't be read"
 		if m := wrongType.FindStringSubmatch(err.Error()); m != nil {
-			where, what = m[1], "the value must be of type "+m[2]
+			d.fault(finding.WrongType, "%s of %s must be of type %s", m[1], h, m[2])
+		} else {
+			d.fault(finding.WrongType, "%s can't be read", h)
 		}
-		d.fault(finding.WrongType, d.path(h, where), "", "%s", what)
 		return false
 	}
 	several, ok := err.(interface{ Errors() []error })
@@ -53,7 +53,7 @@ func (d document) decode(data []byte, h header, into runtime.Object) bool {
 		if m := unknownField.FindStringSubmatch(e.Error()); m != nil {
 			d.ignored(h, m[1], reflect.TypeOf(into).Elem())
 		} else if m := duplicateField.FindStringSubmatch(e.Error()); m != nil {
-			d.found(finding.KeyTwice, d.path(h, m[1]), key(m[1]), "remove one of them", "%q occurs twice: the last one counts", key(m[1]))
+			d.found(finding.KeyTwice, key(m[1]), "remove one of them", "%s of %s occurs twice: the last one counts", m[1], h)
 		}
 	}
 	return true
@@ -62,7 +62,7 @@ func (d document) decode(data []byte, h header, into runtime.Object) bool {
 // ignored says that a key has no effect, and which one would.
 func (d document) ignored(h header, path string, t reflect.Type) {
 	fix := finding.DidYouMean(key(path), fieldsAt(t, path), "remove it")
-	d.found(finding.UnknownKey, d.path(h, path), key(path), fix, "the API server ignores or refuses %q", key(path))
+	d.found(finding.UnknownKey, key(path), fix, "the API server ignores or refuses %s of %s", path, h)
 }
 
 // key is the last key of a path.
@@ -117,14 +117,14 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-func (d document) fault(code finding.Code, path, fix, format string, args ...any) {
-	d.Findings.Add(finding.Finding{Code: code, Severity: finding.Error, File: d.file, Line: d.line, Path: path, Fix: fix, Message: fmt.Sprintf(format, args...)})
+func (d document) fault(code finding.Code, format string, args ...any) {
+	d.Findings.Add(finding.Finding{Code: code, Severity: finding.Error, File: d.file, Line: d.line, Message: fmt.Sprintf(format, args...)})
 }
 
 // found is a warning at a key: at its line, if it stands in the document only once.
-func (d document) found(code finding.Code, path, key, fix, format string, args ...any) {
-	f := finding.Finding{Code: code, Severity: finding.Warning, File: d.file, Path: path, Fix: fix, Message: fmt.Sprintf(format, args...)}
-	at := regexp.MustCompile(`(?m)^[\s-]*["']?(`+regexp.QuoteMeta(key)+`)["']?\s*:`).FindAllSubmatchIndex(d.text, 2)
+func (d document) found(code finding.Code, key, fix, format string, args ...any) {
+	f := finding.Finding{Code: code, Severity: finding.Warning, File: d.file, Fix: fix, Message: fmt.Sprintf(format, args...)}
+	at := regexp.MustCompile(`(?m)(?:^|[\s{,-])["']?(`+regexp.QuoteMeta(key)+`)["']?\s*:`).FindAllSubmatchIndex(d.text, 2)
 	if len(at) == 1 {
 		before := d.text[:at[0][2]]
 		f.Line = d.line + bytes.Count(before, []byte("\n"))

@@ -44,7 +44,7 @@ func (o *Objects) Read(file string, r io.Reader) error {
 		line += bytes.Count(text, []byte("\n")) + 1 // and the separator
 		data, err := toJSON(text)
 		if err != nil {
-			d.fault(finding.YAMLInvalid, "", "", "the document is neither YAML nor JSON")
+			d.fault(finding.YAMLInvalid, "the document is neither YAML nor JSON")
 			continue
 		}
 		d.value(data, "")
@@ -81,7 +81,7 @@ type header struct {
 func (d document) value(data []byte, kind string) {
 	var h header
 	if err := json.Unmarshal(data, &h); err != nil {
-		d.fault(finding.WrongType, "", "", "the document is no Kubernetes object")
+		d.fault(finding.WrongType, "the document is no Kubernetes object")
 		return
 	}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
@@ -103,7 +103,7 @@ func (d document) value(data []byte, kind string) {
 	wanted, isOwner := metadataKinds[h.Kind]
 	switch {
 	case h.Kind == "":
-		d.fault(finding.KeyMissing, "kind", "", "the document has no kind")
+		d.fault(finding.KeyMissing, "the document has no kind")
 	case h.Kind == "Pod" && group == "":
 		pod := &corev1.Pod{}
 		if d.decode(data, h, pod) {
@@ -120,7 +120,7 @@ func (d document) value(data []byte, kind string) {
 	case isOwner && (group == wanted || h.APIVersion == ""):
 		m := &metav1.PartialObjectMetadata{}
 		if err := json.Unmarshal(data, m); err != nil {
-			d.fault(finding.WrongType, d.path(h, "metadata"), "", "the metadata can't be read")
+			d.fault(finding.WrongType, "the metadata of %s can't be read", h)
 			return
 		}
 		m.Kind = h.Kind
@@ -136,6 +136,4 @@ func (d document) value(data []byte, kind string) {
 	}
 }
 
-func (d document) path(h header, field string) string {
-	return fmt.Sprintf("%s %s: %s", h.Kind, h.Metadata.Name, field)
-}
+func (h header) String() string { return fmt.Sprintf("%s %s", h.Kind, h.Metadata.Name) }

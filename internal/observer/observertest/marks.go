@@ -44,6 +44,9 @@ func (m *Marks) fill(v reflect.Value, path string) {
 	case metav1.MicroTime:
 		v.Set(reflect.ValueOf(metav1.NewMicroTime(time.Unix(1_700_000_000, 0))))
 		return
+	case metav1.FieldsV1:
+		v.Set(reflect.ValueOf(metav1.FieldsV1{Raw: []byte(`{"` + m.mark(path) + `":{}}`)}))
+		return
 	case intstr.IntOrString:
 		v.Set(reflect.ValueOf(intstr.FromString(m.mark(path))))
 		return
