@@ -56,7 +56,7 @@ verify: need-go ## clone HEAD into a temporary folder and run .ci/run there
 	@sh scripts/verify.sh
 
 .PHONY: dist
-dist: need-go ## build berth for Linux and macOS into dist/, the same bytes each time
+dist: need-go ## build berth and berth-observer for Linux and macOS into dist/, the same bytes each time
 	@GO='$(GO)' sh scripts/dist.sh
 
 .PHONY: deps

@@ -10,10 +10,13 @@ rm -rf dist
 mkdir dist
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	os=${platform%/*} arch=${platform#*/}
-	echo "dist: berth $version $platform"
-	CGO_ENABLED=0 GOOS=$os GOARCH=$arch "$go" build -trimpath -buildvcs=false \
-		-ldflags "-s -w -X github.com/berthdev/berth/internal/cli.version=$version" \
-		-o "dist/berth-$os-$arch" ./cmd/berth
+	for program in berth:internal/cli berth-observer:internal/observer/command; do
+		name=${program%:*} package=${program#*:}
+		echo "dist: $name $version $platform"
+		CGO_ENABLED=0 GOOS=$os GOARCH=$arch "$go" build -trimpath -buildvcs=false \
+			-ldflags "-s -w -X github.com/berthdev/berth/$package.version=$version" \
+			-o "dist/$name-$os-$arch" "./cmd/$name"
+	done
 done
 cd dist
 if command -v sha256sum >/dev/null; then

@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,8 +27,6 @@ type withCluster struct{ m *testing.M }
 
 func (w withCluster) Run() int { return shared.Main(w.m) }
 
-var update = flag.Bool("update", false, "write what comes out into the files of the scripts that it is compared with")
-
 // The scripts in testdata are the program without a cluster.
 func TestScripts(t *testing.T) {
 	here, err := os.Getwd()
@@ -39,7 +36,6 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
-		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOLDEN", filepath.Join(here, "../../../api/observer/v1/golden"))
 			e.Setenv("CLUSTER", filepath.Join(here, "../reduce/testdata/cluster.yaml"))
