@@ -9,6 +9,6 @@
 //   - The other payloads are written when they have changed, at most once a beat, and now and then if they have
 //     not. What is written is true of one moment.
 //   - Nothing is said before it is known: the first payloads wait until every source was seen as a whole, or
-//     is known to be forbidden.
+//     is forbidden or refused, which coverage says.
 //   - What fails is counted in coverage and stops nothing.
 package observer

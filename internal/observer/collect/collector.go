@@ -73,8 +73,8 @@ func (c *Collector) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// Settled waits until each source has been seen as a whole, or is known to be forbidden. The error is the
-// context's.
+// Settled waits until each source has been seen as a whole, or there is no point in waiting for it: it is
+// forbidden, or refused. The error is the context's.
 func (c *Collector) Settled(ctx context.Context) error {
 	for _, s := range c.sources {
 		select {

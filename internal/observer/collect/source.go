@@ -47,7 +47,7 @@ type source struct {
 	failing       string
 	since         time.Time
 	interruptions int
-	settled       chan struct{} // closed once it is synced, or known to be forbidden
+	settled       chan struct{} // closed once it is synced, or there is no point in waiting for it
 	isSettled     bool
 }
 
@@ -69,10 +69,16 @@ func (s *source) failed(err error, now time.Time) {
 		}
 	}
 	s.failing = failure(err)
-	if s.failing == observer.FailingForbidden {
+	switch {
+	case s.failing == observer.FailingForbidden, apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
+		s.settle()
+	case s.failing == observer.FailingRefused && now.Sub(s.since) > refusedLong:
 		s.settle()
 	}
 }
+
+// refusedLong is how long an API server may refuse one resource until the others are not held up any more.
+const refusedLong = time.Minute
 
 // answered notes that it can be seen.
 func (s *source) answered() {

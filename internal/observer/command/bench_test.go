@@ -1,8 +1,6 @@
 package command
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,12 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/berthdev/berth/api/observer/v1"
 	"github.com/berthdev/berth/internal/observer/observertest"
@@ -33,7 +27,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	c := cluster.New(b, file)
 	create(b, c, observertest.NewFleet(pods, nodes))
-	waitForPods(b, c, pods)
+	waitForPods(b, c, pods, time.Hour)
 
 	program := filepath.Join(b.TempDir(), "berth-observer")
 	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "../../../cmd/berth-observer").CombinedOutput(); err != nil {
@@ -92,84 +86,6 @@ func BenchmarkFleet(b *testing.B) {
 	}
 }
 
-func create(b *testing.B, c *cluster.Cluster, f *observertest.Fleet) {
-	ctx := context.Background()
-	var all []func() error
-	for _, n := range f.Namespaces {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}
-		if _, err := c.Client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for i := range f.Deployments {
-		d := &f.Deployments[i]
-		all = append(all, func() error {
-			_, err := c.Client.AppsV1().Deployments(d.Namespace).Create(ctx, d, metav1.CreateOptions{})
-			return err
-		})
-	}
-	for i := range f.StatefulSets {
-		s := &f.StatefulSets[i]
-		all = append(all, func() error {
-			_, err := c.Client.AppsV1().StatefulSets(s.Namespace).Create(ctx, s, metav1.CreateOptions{})
-			return err
-		})
-	}
-	for i := range f.DaemonSets {
-		d := &f.DaemonSets[i]
-		all = append(all, func() error {
-			_, err := c.Client.AppsV1().DaemonSets(d.Namespace).Create(ctx, d, metav1.CreateOptions{})
-			return err
-		})
-	}
-	for i := range f.Bare {
-		p := &f.Bare[i]
-		all = append(all, func() error {
-			_, err := c.Client.CoreV1().Pods(p.Namespace).Create(ctx, p, metav1.CreateOptions{})
-			return err
-		})
-	}
-	work := make(chan func() error)
-	var workers sync.WaitGroup
-	for range 8 {
-		workers.Go(func() {
-			for w := range work {
-				// A namespace has its ServiceAccount a moment after it is made.
-				for try := 0; ; try++ {
-					err := w()
-					if err == nil {
-						break
-					}
-					if try > 100 {
-						b.Error(err)
-						break
-					}
-					time.Sleep(100 * time.Millisecond)
-				}
-			}
-		})
-	}
-	for _, w := range all {
-		work <- w
-	}
-	close(work)
-	workers.Wait()
-}
-
-func waitForPods(b *testing.B, c *cluster.Cluster, want int) {
-	for {
-		list, err := c.Client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{FieldSelector: "status.phase=Running", ResourceVersion: "0"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(list.Items) == want {
-			return
-		}
-		b.Logf("%d of %d pods run", len(list.Items), want)
-		time.Sleep(5 * time.Second)
-	}
-}
-
 // memory is a line of the process's status, in MiB.
 func memory(b *testing.B, pid int, key string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -197,28 +113,4 @@ func cpuSeconds(b *testing.B, pid int) float64 {
 	user, _ := strconv.Atoi(f[11])
 	system, _ := strconv.Atoi(f[12])
 	return float64(user+system) / 100
-}
-
-// requests counts those of a user agent, by verb, as the API server has them in its log.
-func requests(b testing.TB, c *cluster.Cluster, agent string) map[string]int {
-	f, err := os.Open(filepath.Join(filepath.Dir(c.Kubeconfig), "logs", "audit.log"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	n := map[string]int{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var q struct {
-			Stage, Verb, UserAgent string
-		}
-		if !strings.Contains(lines.Text(), agent) || json.Unmarshal(lines.Bytes(), &q) != nil || !strings.HasPrefix(q.UserAgent, agent) {
-			continue
-		}
-		if q.Verb == "watch" && q.Stage == "ResponseStarted" || q.Verb != "watch" && q.Stage == "ResponseComplete" {
-			n[q.Verb]++
-		}
-	}
-	return n
 }

@@ -290,3 +290,15 @@ func sameRules(t *testing.T, o map[string]any, want []rbacv1.PolicyRule) {
 		t.Errorf("%s has %s, want %s", identity(o), a, b)
 	}
 }
+
+// The configuration that the guide shows is one.
+func TestDocumentedConfiguration(t *testing.T) {
+	_, after, found := strings.Cut(readFileText(t, "../../../docs/observer.md"), "```yaml\n")
+	text, _, ended := strings.Cut(after, "```")
+	if !found || !ended {
+		t.Fatal("the guide shows none")
+	}
+	if f, findings := settings.Load("observer.md", []byte(text)); f == nil {
+		t.Error(findings.Text(map[string]string{"observer.md": text}))
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -76,7 +79,43 @@ func workloads(t testing.TB, v *reduce.View) []byte {
 	if err := observer.WriteWorkloads(&b, e, v.EachRecord()); err != nil {
 		t.Fatal(err)
 	}
+	valid(t, observer.KindWorkloads, b.Bytes())
 	return b.Bytes()
+}
+
+// schemas are those of the payloads.
+var schemas = map[string]func() (*jsonschema.Schema, error){
+	observer.KindWorkloads: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(observer.KindWorkloads) }),
+	observer.KindNodes:     sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(observer.KindNodes) }),
+}
+
+func compile(kind string) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(observer.JSONSchema(kind)))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(kind, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(kind)
+}
+
+// valid holds each payload of these tests to its schema.
+func valid(t testing.TB, kind string, payload []byte) {
+	t.Helper()
+	schema, err := schemas[kind]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Errorf("%v\n%s", err, payload)
+	}
 }
 
 func nodes(t testing.TB, v *reduce.View) []byte {
@@ -86,5 +125,6 @@ func nodes(t testing.TB, v *reduce.View) []byte {
 	if err := observer.WriteNodes(&b, e, v.EachNode()); err != nil {
 		t.Fatal(err)
 	}
+	valid(t, observer.KindNodes, b.Bytes())
 	return b.Bytes()
 }

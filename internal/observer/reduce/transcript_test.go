@@ -33,6 +33,7 @@ func TestTranscripts(t *testing.T) {
 			out += s.String()
 		}
 		v := reduce.Look(known(read(t, "case", objects)), reduce.Options{})
+		workloads(t, v) // which holds them to the schema
 		return out + "-- said --\n" + said(t, v)
 	})
 }
