@@ -47,8 +47,8 @@ nodes: true
 }
 
 // render renders the chart as Helm does: in Go's template language, with the few functions that this chart uses. The
-// files in testdata/chart were once written by `helm template watch charts/berth-observer -n observe -f VALUES`
-// (Helm 4), and are what this has to come to.
+// files in testdata/chart were compared with what `helm template watch charts/berth-observer -n observe -f VALUES`
+// (Helm 4) makes of the same values, object by object, and are what this has to come to.
 func render(t *testing.T, name string) []map[string]any {
 	t.Helper()
 	merged := map[string]any{}

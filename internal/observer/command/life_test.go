@@ -208,7 +208,7 @@ func TestBlind(t *testing.T) {
 		return err == nil
 	})
 	apply(t, c, ns, strings.Replace(onePod, "NAME", "after", 1))
-	s = r.until("both pods are said", func(s *said) bool {
+	r.until("both pods are said", func(s *said) bool {
 		return len(s.of(ns, "Pod", "before")) == 1 && len(s.of(ns, "Pod", "after")) == 1
 	})
 	r.until("coverage says that it was blind", func(s *said) bool {

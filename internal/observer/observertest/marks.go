@@ -45,7 +45,7 @@ func (m *Marks) fill(v reflect.Value, path string) {
 		v.Set(reflect.ValueOf(metav1.NewMicroTime(time.Unix(1_700_000_000, 0))))
 		return
 	case metav1.FieldsV1:
-		v.Set(reflect.ValueOf(metav1.FieldsV1{Raw: []byte(`{"` + m.mark(path) + `":{}}`)}))
+		v.Set(reflect.ValueOf(*metav1.NewFieldsV1(`{"` + m.mark(path) + `":{}}`)))
 		return
 	case intstr.IntOrString:
 		v.Set(reflect.ValueOf(intstr.FromString(m.mark(path))))

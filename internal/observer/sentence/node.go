@@ -24,11 +24,15 @@ func (w *writer) node(n *observer.Node) {
 		}
 	}
 	w.line("%s: %s", n.Name, strings.Join(kind, ", "))
-	if len(n.Capacity) > 0 {
+	switch {
+	case len(n.Capacity) == 0:
+	case maps.Equal(n.Capacity, n.Allocatable):
+		w.line("  has %s, all of it for pods", amounts(n.Capacity))
+	default:
 		w.line("  has %s", amounts(n.Capacity))
-	}
-	if len(n.Allocatable) > 0 {
-		w.line("  of which pods may have %s", amounts(n.Allocatable))
+		if len(n.Allocatable) > 0 {
+			w.line("  of which pods may have %s", amounts(n.Allocatable))
+		}
 	}
 	if ready, ok := n.Conditions["Ready"]; ok && ready.Status != "True" {
 		w.line("  is not ready: %s", ready.Reason)

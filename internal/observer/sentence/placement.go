@@ -238,7 +238,11 @@ func spread(s observer.Spread) string {
 	if s.WhenUnsatisfiable == "ScheduleAnyway" {
 		verb, kind = "prefers to spread", "a preference"
 	}
-	text := fmt.Sprintf("%s %s evenly, at most %d apart from %s to %s: topology spread on %s, %s", verb, whom, s.MaxSkew, per(s.TopologyKey), per(s.TopologyKey), s.TopologyKey, kind)
+	groups := strings.Replace(per(s.TopologyKey), "value", "values", 1)
+	if !strings.HasPrefix(groups, "values") {
+		groups += "s"
+	}
+	text := fmt.Sprintf("%s %s evenly over %s, at most %d apart: topology spread on %s, %s", verb, whom, groups, s.MaxSkew, s.TopologyKey, kind)
 	if s.MinDomains > 1 {
 		text += fmt.Sprintf(", over at least %d", s.MinDomains)
 	}

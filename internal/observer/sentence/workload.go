@@ -141,5 +141,5 @@ func (w *writer) waiting(p *observer.Pod) {
 			all = append(all, causes[c])
 		}
 	}
-	w.line("    what the scheduler has against nodes, one thing or another against each: %s", list(all, "and"))
+	w.line("    what the scheduler says against one node or another: %s", strings.Join(all, "; "))
 }
