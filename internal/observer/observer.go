@@ -110,6 +110,7 @@ func (o *Observer) Run(ctx context.Context) {
 	})
 	beat := time.NewTicker(time.Duration(o.settings.Interval.Min))
 	defer beat.Stop()
+	o.beat() // coverage, which says that nothing was seen yet
 	for {
 		select {
 		case <-settled:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,11 @@ func (f *runFlags) settings(cmd *cobra.Command) (*settings.File, func() (*settin
 		}
 	}
 	if cmd.Flags().Changed("namespace") {
-		s.Watch.Namespaces = f.namespaces
+		slices.Sort(f.namespaces)
+		s.Watch.Namespaces = slices.Compact(f.namespaces)
+	}
+	if s.Push.TokenFile != "" && s.Push.URL == "" {
+		return nil, nil, invalid(errors.New("--push-token-file has no effect without --push URL"))
 	}
 	if s.Push.URL != "" && s.Spool.Dir == "" {
 		return nil, nil, invalid(errors.New("--push posts what is in the spool: give --spool DIR as well"))

@@ -74,6 +74,12 @@ func run(cmd *cobra.Command, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.once && (f.push != "" || f.listen != "") {
+		return invalid(errors.New("--push and --listen have no effect with --once: it writes its payloads and ends"))
+	}
+	if f.once && (s.Push.URL != "" || s.Metrics.Listen != "") {
+		fmt.Fprintln(cmd.ErrOrStderr(), "berth-observer: push and metrics of the configuration have no effect with --once")
+	}
 	if !f.once && s.Spool.Dir == "" && s.Metrics.Listen == "" {
 		return invalid(errors.New("nothing to do: give --once, --spool DIR or --listen ADDRESS"))
 	}

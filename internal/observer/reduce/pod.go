@@ -45,7 +45,7 @@ func OfPod(p *corev1.Pod, bounds Bounds) *Pod {
 	if !t.fits(p.Spec.NodeName, MostName, "", 0) {
 		made.Node = name("")
 	}
-	t.field = "resources"
+	t.field = "pod.resources" // a container's are resources
 	whole := Whole{Resources: t.resources(p.Spec.Resources)}
 	t.field = "overhead"
 	whole.Overhead = t.quantities(p.Spec.Overhead, "")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -128,6 +129,11 @@ func (c *checker) check(f *File) {
 	c.each("namespaces.deny", f.Namespaces.Deny, "a namespace's name, in which * stands for any characters", pattern.MatchString, "namespaces", "deny")
 	c.each("watch.namespaces", f.Watch.Namespaces, "a namespace's name", dnsName.MatchString, "watch", "namespaces")
 	c.each("node_labels", f.NodeLabels, "a label's key", func(s string) bool { return len(content.IsLabelKey(s)) == 0 }, "node_labels")
+	for i, n := range f.Watch.Namespaces {
+		if slices.Contains(f.Watch.Namespaces[:i], n) {
+			c.fault(c.at("watch", "namespaces").Items[i], finding.NameTwice, "watch.namespaces", "remove it", "%s is there twice", n)
+		}
+	}
 	c.within("bounds.string_bytes", f.Bounds.StringBytes, 63, 1024, "bounds", "string_bytes")
 	c.within("spool.bytes", f.Spool.Bytes, 1<<20, 1<<40, "spool", "bytes")
 	c.within("spool.count", f.Spool.Count, 3, 1000, "spool", "count")
@@ -137,6 +143,9 @@ func (c *checker) check(f *File) {
 	}
 	if f.Interval.Max < f.Interval.Min {
 		c.fault(c.either(c.at("interval", "max"), c.at("interval", "min")), finding.ValueInvalid, "interval.max", "", "interval.max is less than interval.min (%s)", f.Interval.Min)
+	}
+	if f.Push.TokenFile != "" && f.Push.URL == "" {
+		c.fault(c.at("push", "token_file"), finding.NoEffect, "push.token_file", "name the receiver with push.url", "push.token_file has no effect: nothing is pushed")
 	}
 	if f.Push.URL != "" && f.Spool.Dir == "" {
 		c.fault(c.at("push", "url"), finding.KeyMissing, "spool.dir", "name a folder with spool.dir", "push posts what is in the spool, and there is none")
