@@ -28,6 +28,7 @@ func reference() (map[string]string, error) {
 		"operator.md": operatorReference(),
 		"cli.md":      cliReference(),
 		"findings.md": findings,
+		"reasons.md":  reasonsReference(),
 	}
 	for _, s := range schemas {
 		var out, complaints bytes.Buffer

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,14 +46,18 @@ func newRoot() *cobra.Command {
 The operator's file says where pods may run, a pipeline's steps ask for it by name, and every value of a pod
 has an origin that can be looked up.`,
 		Example: `  berth run .berth/release.yaml --operator operator.yaml
+  berth why -A --pending
   berth render .berth/release.yaml --operator operator.yaml --origins
   berth check --operator operator.yaml --nodes nodes.yaml`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl-") { // as kubectl's plugins are called
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl berth"}
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(), newResume(), newRuns(), newShow(), newLogs(), newValidate(), newRender(), newProfiles(), newCheck(), newSchema(), newVersion())
+	root.AddCommand(newRun(), newResume(), newRuns(), newShow(), newLogs(), newValidate(), newRender(), newProfiles(), newCheck(), newWhy(), newSchema(), newVersion())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
 		if cmd.HasSubCommands() {

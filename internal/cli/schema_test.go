@@ -59,6 +59,9 @@ func schemaRefuses(t *testing.T, s *jsonschema.Schema, text string) error {
 
 // kindOfExample says which schema a file under examples is for; empty for files of other programs.
 func kindOfExample(name string) string {
+	if filepath.Base(filepath.Dir(name)) == "why" { // objects of Kubernetes
+		return ""
+	}
 	switch filepath.Base(name) {
 	case "nodes.yaml":
 		return ""
@@ -103,7 +106,7 @@ func TestSchemasHaveEveryKey(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &document); err != nil {
 			t.Fatal(err)
 		}
-		if n := compareKeys(t, s.of, document, s.name); n < 20 {
+		if n := compareKeys(t, s.of, document, s.name); n < 15 {
 			t.Errorf("%s: only %d keys were looked at", s.name, n)
 		}
 	}

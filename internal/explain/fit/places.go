@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,22 +45,21 @@ func (q *question) elsewhere(u *use, pv *corev1.PersistentVolume) Reason {
 		text: fmt.Sprintf("volume %s of claim %s is only where %s", pv.Name, u.name, whereIs(pv))}
 	if hosts, local := hostsOf(pv); local {
 		r.Kind, r.Name = VolumeLocal, hosts
-		r.text = fmt.Sprintf("volume %s of claim %s is on the machine %s%s", pv.Name, u.name, cmp.Or(hosts, "of no name"), q.dead(pv))
+		r.text = fmt.Sprintf("volume %s of claim %s is on the machine %s%s", pv.Name, u.name, hosts, q.dead(pv))
 	}
 	return r
 }
 
-// hostsOf are the machines that a volume is on, if it is on machines: a local one, or one whose affinity
-// names hosts.
+// hostsOf are the machines that a volume is on, if its affinity names hosts. One of the host's own path that
+// is said to be in a zone is in that zone.
 func hostsOf(pv *corev1.PersistentVolume) (hosts string, local bool) {
-	local = pv.Spec.Local != nil || pv.Spec.HostPath != nil
 	var names []string
 	for _, r := range affinityOf(pv) {
 		if r.Key == corev1.LabelHostname && r.Operator == corev1.NodeSelectorOpIn {
-			names, local = append(names, r.Values...), true
+			names = append(names, r.Values...)
 		}
 	}
-	return strings.Join(names, ", "), local
+	return strings.Join(names, ", "), len(names) > 0
 }
 
 // affinityOf are the requirements of a volume's node affinity, of all its terms.
