@@ -7,13 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-helpers/storage/volume"
 
 	"github.com/berthdev/berth/internal/explain"
+	"github.com/berthdev/berth/internal/explain/fit"
 )
 
 // kept are the annotations that count, of whatever object.
-var kept = append(slices.Clone(explain.Annotations), volume.AnnBindCompleted, volume.AnnSelectedNode, "pv.kubernetes.io/provisioned-by")
+var kept = append(slices.Clone(explain.Annotations), fit.AnnotationBindCompleted, fit.AnnotationSelectedNode, "pv.kubernetes.io/provisioned-by")
 
 // meta keeps what tells an object from others, whose it is, and what selects it.
 func meta(m *metav1.ObjectMeta) {

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 const (
@@ -84,7 +83,7 @@ func (q *question) faulty(u *use) (Reason, bool) {
 
 // whyUnbound says why a claim that waits for no pod has no volume.
 func (q *question) whyUnbound(u *use) string {
-	class := volumehelpers.GetPersistentVolumeClaimClass(u.claim)
+	class := classOfClaim(u.claim)
 	switch {
 	case u.claim.Spec.VolumeName != "":
 		return fmt.Sprintf("%s is not bound to its volume %s yet", u.name, u.claim.Spec.VolumeName)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // candidates finds claims that wait for a pod, and can get no volume on the node. The scheduler stops at
@@ -15,7 +14,7 @@ func (q *question) candidates(want []*use) filter {
 	}
 	var selected, open []*use
 	for _, u := range want {
-		if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok {
+		if _, ok := u.claim.Annotations[AnnotationSelectedNode]; ok {
 			selected = append(selected, u)
 		} else {
 			open = append(open, u)
@@ -38,7 +37,7 @@ func (q *question) candidates(want []*use) filter {
 		}
 		var unmade []*use
 		for _, u := range selected {
-			if at := u.claim.Annotations[volumehelpers.AnnSelectedNode]; at != n.Name {
+			if at := u.claim.Annotations[AnnotationSelectedNode]; at != n.Name {
 				add(u.nowhere(q.pod, wordsNoVolume, "a volume for claim %s is being made for node %s", u.name, at))
 			} else {
 				unmade = append(unmade, u)
@@ -46,7 +45,7 @@ func (q *question) candidates(want []*use) filter {
 		}
 		chosen := map[string]*corev1.PersistentVolume{}
 		for _, u := range open {
-			if pv, err := volumehelpers.FindMatchingVolume(u.claim, pool.on(u.claim, n), n.Node, chosen, true, true); err == nil && pv != nil {
+			if pv := choose(u.claim, pool.on(u.claim, n), n.Labels, chosen); pv != nil {
 				chosen[pv.Name] = pv
 			} else {
 				unmade = append(unmade, u)
@@ -77,14 +76,14 @@ type volumePool struct {
 func (q *question) newVolumePool(want []*use) *volumePool {
 	p := &volumePool{map[string][]*corev1.PersistentVolume{}, map[string]map[string][]*corev1.PersistentVolume{}}
 	for _, u := range want {
-		class := volumehelpers.GetPersistentVolumeClaimClass(u.claim)
+		class := classOfClaim(u.claim)
 		if p.onHost[class] != nil {
 			continue
 		}
 		p.onHost[class] = map[string][]*corev1.PersistentVolume{}
 		for _, pv := range q.ofClass[class] {
 			claimed := pv.Spec.ClaimRef != nil
-			if claimed && !slices.ContainsFunc(want, func(u *use) bool { return volumehelpers.IsVolumeBoundToClaim(pv, u.claim) }) {
+			if claimed && !slices.ContainsFunc(want, func(u *use) bool { return promised(pv, u.claim) }) {
 				continue
 			}
 			if hosts := onlyHosts(pv); hosts != nil && !claimed {
@@ -101,7 +100,7 @@ func (q *question) newVolumePool(want []*use) *volumePool {
 
 // on gives the volumes that a claim might get on the node.
 func (p *volumePool) on(c *corev1.PersistentVolumeClaim, n *node) []*corev1.PersistentVolume {
-	class := volumehelpers.GetPersistentVolumeClaimClass(c)
+	class := classOfClaim(c)
 	anywhere, here := p.anywhere[class], p.onHost[class][n.Labels[corev1.LabelHostname]]
 	if len(here) == 0 {
 		return anywhere

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-helpers/storage/ephemeral"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // use is a claim as one of a pod's volumes names it.
@@ -64,12 +63,12 @@ func (u *use) unbound(pod *corev1.Pod, plugin Plugin, words, text string, args .
 
 // bound says whether the claim has its volume, and all is done that has to be.
 func bound(c *corev1.PersistentVolumeClaim) bool {
-	return c.Spec.VolumeName != "" && metav1.HasAnnotation(c.ObjectMeta, volumehelpers.AnnBindCompleted)
+	return c.Spec.VolumeName != "" && metav1.HasAnnotation(c.ObjectMeta, AnnotationBindCompleted)
 }
 
 // delayed says whether the claim waits for a pod to be scheduled. One whose class is not there does not.
 func (q *question) delayed(c *corev1.PersistentVolumeClaim) bool {
-	class := q.classes[volumehelpers.GetPersistentVolumeClaimClass(c)]
+	class := q.classes[classOfClaim(c)]
 	return class != nil && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // index is the objects in the order and by the keys that rules ask for.
@@ -135,7 +134,7 @@ func (x *index) addStorage(o Objects) {
 	}
 	x.volumes, x.ofClass = named(o.Volumes), map[string][]*corev1.PersistentVolume{}
 	for _, v := range slices.SortedFunc(slices.Values(o.Volumes), func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) }) {
-		class := volumehelpers.GetPersistentVolumeClass(v)
+		class := classOfVolume(v)
 		x.ofClass[class] = append(x.ofClass[class], v)
 	}
 	x.classes, x.csiNodes, x.csiDrivers = named(o.Classes), named(o.CSINodes), named(o.CSIDrivers)

@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // handle is a volume to a CSI driver. One that is to be made has none yet, and goes by its claim.
@@ -139,7 +138,7 @@ func (q *question) handles(pod *corev1.Pod) map[handle]string {
 			if pv.Spec.CSI != nil {
 				h = handle{pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle}
 			}
-		} else if class := q.classes[volumehelpers.GetPersistentVolumeClaimClass(claim)]; class != nil {
+		} else if class := q.classes[classOfClaim(claim)]; class != nil {
 			h = handle{class.Provisioner, "\x00" + claim.Namespace + "/" + claim.Name}
 		}
 		if h.driver == "" || h.id == "" {

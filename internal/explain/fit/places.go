@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // places finds volumes of claims that can't be reached from the node. The scheduler stops at the first.
@@ -26,7 +25,7 @@ func (q *question) places(have []*use) filter {
 		quiet := false
 		for i := range places {
 			p := &places[i]
-			if p.pv != nil && volumehelpers.CheckNodeAffinity(p.pv, n.Labels) == nil {
+			if p.pv != nil && within(p.pv, n.Labels) {
 				continue
 			}
 			r := p.Reason
@@ -86,7 +85,7 @@ func whereIs(pv *corev1.PersistentVolume) string {
 // dead says if none of the machines that a volume is on is there any more.
 func (q *question) dead(pv *corev1.PersistentVolume) string {
 	for _, n := range q.nodes {
-		if volumehelpers.CheckNodeAffinity(pv, n.Labels) == nil {
+		if within(pv, n.Labels) {
 			return ""
 		}
 	}

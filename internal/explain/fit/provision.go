@@ -7,17 +7,16 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
 // provision finds why no volume can be made for the claim on the node.
 func (q *question) provision(u *use, n *node, v *Verdict) (Reason, bool) {
-	name := volumehelpers.GetPersistentVolumeClaimClass(u.claim)
+	name := classOfClaim(u.claim)
 	class := q.classes[name]
 	switch {
 	case class == nil: // a selected node makes a claim wait no longer for its class
 		return Reason{}, false
-	case class.Provisioner == "" || class.Provisioner == volumehelpers.NotSupportedProvisioner:
+	case class.Provisioner == "" || class.Provisioner == noProvisioner:
 		return u.nowhere(q.pod, wordsNoVolume, "claim %s finds no free volume of storage class %s here, which makes none", u.name, name), true
 	case !inTopologies(class.AllowedTopologies, n.Labels):
 		return u.nowhere(q.pod, wordsNoVolume, "claim %s finds no free volume here, and storage class %s makes none here (allowedTopologies)", u.name, name), true
