@@ -2,6 +2,8 @@
 //
 //	API server ──watch──> object ──reduce──> item ──reflector──> Facts ──View──> records
 //
+// (Pods and nodes are trimmed before that, where package wire decodes them.)
+//
 // It promises:
 //   - No object is kept. Each is reduced where it is decoded, before anything stores it, in lists and in
 //     watches alike.

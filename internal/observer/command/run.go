@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/internal/kubeclient/kubeconfig"
 	"github.com/berthdev/berth/internal/kubeclient/watcher"
 	"github.com/berthdev/berth/internal/observer"
+	"github.com/berthdev/berth/internal/observer/wire"
 )
 
 // runFlags are those of the program without a command.
@@ -84,7 +85,7 @@ func run(cmd *cobra.Command, f *runFlags) error {
 		return invalid(errors.New("nothing to do: give --once, --spool DIR or --listen ADDRESS"))
 	}
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-	clients, err := watcher.New(kubeconfig.Options{Kubeconfig: f.kubeconfig, Context: f.context, Program: "berth-observer", Version: buildVersion()})
+	clients, err := watcher.New(kubeconfig.Options{Kubeconfig: f.kubeconfig, Context: f.context, Program: "berth-observer", Version: buildVersion()}, wire.Codecs())
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}
