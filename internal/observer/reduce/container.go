@@ -65,7 +65,7 @@ func template(c *corev1.Container, init string, bounds Bounds) *Block[Template] 
 	return block(made, t.drops)
 }
 
-// A digest as the OCI image specification has it, in an image id such as docker.io/library/nginx@sha256:...
+// A digest as the OCI image specification has it, in an image id such as registry.example/nginx@sha256:...
 // or, for an image that came from no registry, sha256:... alone.
 var digestPattern = regexp.MustCompile(`^[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-fA-F]{32,128}$`)
 
