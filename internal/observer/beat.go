@@ -58,7 +58,7 @@ func (o *Observer) structural(now time.Time) {
 	o.write(v1.KindWorkloads, now, old, func(w io.Writer) error { return v1.WriteWorkloads(w, e, v.EachRecord()) })
 	e.Kind = v1.KindNodes
 	o.write(v1.KindNodes, now, old, func(w io.Writer) error { return v1.WriteNodes(w, e, v.EachNode()) })
-	if old {
+	if old && !o.changed {
 		o.looked = now
 	}
 }
@@ -92,6 +92,8 @@ func (o *Observer) write(kind string, now time.Time, always bool, encode func(io
 	if err != nil {
 		o.failed(v1.ErrorSpool)
 		o.options.Log.Error("a payload could not be written", "kind", kind, "why", err)
+		clear(o.last) // whatever became of the folder, the next beat writes all of them again
+		o.changed = true
 	}
 	if !kept {
 		return

@@ -124,9 +124,10 @@ func TestSpoolFails(t *testing.T) {
 	t.Parallel()
 	c := shared.Get(t)
 	address := freeAddress(t)
+	// Payloads that have not changed are not written again for an hour, unless they could not be.
 	r := start(t, c.Kubeconfig, "", "--listen", address)
-	r.until("coverage", func(s *said) bool { return s.Coverage.Kind != "" })
-	if err := os.RemoveAll(r.dir); err != nil {
+	r.until("all is written", func(s *said) bool { return s.Coverage.Kind != "" && s.Workloads.Kind != "" && s.Nodes.Kind != "" })
+	if err := os.Rename(r.dir, r.dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the error is counted", func() bool {
@@ -135,7 +136,9 @@ func TestSpoolFails(t *testing.T) {
 	if err := os.Mkdir(r.dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	r.until("coverage says so", func(s *said) bool { return s.Coverage.Errors[v1.ErrorSpool] > 0 })
+	r.until("coverage says so, and all is written again", func(s *said) bool {
+		return s.Coverage.Errors[v1.ErrorSpool] > 0 && s.Workloads.Kind != "" && s.Nodes.Kind != ""
+	})
 }
 
 // Payloads are posted: each kind, with the token, until they are taken.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -45,12 +46,44 @@ func runOnce(t *testing.T, kubeconfig string, args ...string) *said {
 	if code != exitOK {
 		t.Fatalf("exit code %d\n%s%s", code, out, stderr)
 	}
+	for _, line := range strings.SplitAfter(strings.TrimSuffix(out, "\n"), "\n") {
+		valid(t, line)
+	}
 	s := &said{Bytes: append([]byte(out), stderr...)}
 	d := json.NewDecoder(strings.NewReader(out))
 	if err := errors.Join(d.Decode(&s.Workloads), d.Decode(&s.Nodes), d.Decode(&s.Coverage)); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return s
+}
+
+// valid holds a payload to the schema of its kind.
+func valid(t *testing.T, payload string) {
+	t.Helper()
+	var e v1.Envelope
+	if err := json.Unmarshal([]byte(payload), &e); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(v1.JSONSchema(e.Kind)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(e.Kind, schema); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(e.Kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(doc); err != nil {
+		t.Errorf("%v\n%s", err, payload)
+	}
 }
 
 // program runs the program to its end.
@@ -101,7 +134,7 @@ func start(t *testing.T, kubeconfig, config string, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, dir: t.TempDir(), stderr: &output{}}
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, []byte("version: 1\ninterval: {min: 1s, max: 2s}\n"+config), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("version: 1\ninterval: {min: 1s, max: 1h}\n"+config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.cmd = exec.Command("berth-observer", append([]string{"--kubeconfig", kubeconfig, "--config", file, "--spool", r.dir}, args...)...)
@@ -126,7 +159,7 @@ func (r *running) stop() {
 // config writes the configuration anew.
 func (r *running) config(text string) {
 	r.t.Helper()
-	if err := os.WriteFile(r.cmd.Args[4], []byte("version: 1\ninterval: {min: 1s, max: 2s}\n"+text), 0o600); err != nil {
+	if err := os.WriteFile(r.cmd.Args[4], []byte("version: 1\ninterval: {min: 1s, max: 1h}\n"+text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
