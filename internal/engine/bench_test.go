@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,12 +27,10 @@ type instant struct {
 	reporter executor.Reporter
 	before   []run.Observation
 	started  chan run.Ref
-	mu       sync.Mutex
-	stopped  map[run.Ref]bool
 }
 
 func newInstant() *instant {
-	return &instant{started: make(chan run.Ref, 20000), stopped: map[run.Ref]bool{}}
+	return &instant{started: make(chan run.Ref, 20000)}
 }
 
 func (x *instant) Run(ctx context.Context, r executor.Reporter) error {
