@@ -23,6 +23,9 @@ func TestExamples(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" || slices.Contains([]string{"operator.yaml", "nodes.yaml"}, d.Name()) {
 			return err
 		}
+		if filepath.Base(filepath.Dir(path)) == "why" { // objects of a cluster; test/scenario asks why of them
+			return nil
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
