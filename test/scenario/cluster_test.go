@@ -45,6 +45,24 @@ func create(s *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// admission waits until the API server has taken up what it does to pods, which it promises only in the end: admission
+// TEXT, which is in the pod that would be stored, or in the refusal.
+func admission(s *testscript.TestScript, _ bool, args []string) {
+	st := stageOf(s)
+	ctx, cancel := st.context()
+	defer cancel()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "asks", Labels: map[string]string{"berth.dev/instance": "none"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "none"}}}}
+	for ctx.Err() == nil {
+		stored, err := st.cluster.Client.CoreV1().Pods(st.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		said := fmt.Sprint(stored, err)
+		if strings.Contains(said, args[0]) {
+			return
+		}
+	}
+	s.Fatalf("admission never says %s", args[0])
+}
+
 // patch merges JSON into an object: patch KIND NAME JSON.
 func patch(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)

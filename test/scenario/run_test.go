@@ -111,7 +111,7 @@ func scriptsOf(t *testing.T, p testscript.Params, set func(*testscript.Env) *sta
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits, "begin": begin, "until": until, "ends": ends, "signal": signal,
 		"create": create, "patch": patch, "delete": deleteObject, "patch-pod": patchPod,
-		"evict": evict, "remove": remove, "bind": bind, "squat": squat, "fault": fault,
+		"evict": evict, "remove": remove, "bind": bind, "squat": squat, "admission": admission, "fault": fault,
 	}
 	testscript.Run(t, p)
 }
