@@ -29,7 +29,11 @@ type program struct {
 
 // launch starts a berth.
 func launch(args []string, dir string, env []string) (*program, error) {
-	p := &program{cmd: exec.Command("berth", args...), ended: make(chan struct{}), changed: make(chan struct{})}
+	return launchAs("berth", args, dir, env)
+}
+
+func launchAs(name string, args []string, dir string, env []string) (*program, error) {
+	p := &program{cmd: exec.Command(name, args...), ended: make(chan struct{}), changed: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = p, p, dir
 	p.cmd.Env = append(os.Environ(), append(env, "BERTH_OPERATOR=")...)
 	if err := p.cmd.Start(); err != nil {
