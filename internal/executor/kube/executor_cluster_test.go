@@ -59,9 +59,10 @@ func TestAdoption(t *testing.T) {
 	before := r.untilPhase(runs.Ref, run.PhaseRunning)
 	r.untilPhase(over.Ref, run.PhaseEnded)
 	r.untilPhase(deleted.Ref, run.PhaseRunning)
-	grace := int64(5)
+	grace, now := int64(600), int64(0) // it is being deleted for as long as the test takes
 	r.Stop(executor.Stop{Ref: deleted.Ref, Grace: &grace})
-	r.until(deleted.Ref, "being deleted", func(o run.Observation) bool { return !o.DeletionAt.IsZero() })
+	beingDeleted := func(o run.Observation) bool { return !o.DeletionAt.IsZero() }
+	ending := r.until(deleted.Ref, "being deleted", beingDeleted)
 	r.restart()
 	r.Start(runs)
 	r.Start(deleted)
@@ -71,7 +72,9 @@ func TestAdoption(t *testing.T) {
 	if o := r.untilPhase(over.Ref, run.PhaseEnded); o.End == nil || o.End.Output != "a=1\n" {
 		t.Errorf("%+v", o)
 	}
-	if o := r.untilPhase(deleted.Ref, run.PhaseGone); o.DeletionAt.IsZero() {
+	r.until(deleted.Ref, "being deleted", beingDeleted)
+	r.Stop(executor.Stop{Ref: deleted.Ref, Grace: &now})
+	if o := r.untilPhase(deleted.Ref, run.PhaseGone); o.ID != ending.ID || o.DeletionAt.IsZero() {
 		t.Errorf("%+v", o)
 	}
 	r.reapAll(runs.Ref, over.Ref)
