@@ -25,8 +25,10 @@ type Options struct {
 	// Reload gives the settings if they have changed since it was asked last, nil if not. It is asked at each
 	// beat; only what settings.File says of it is read anew.
 	Reload func() (*settings.File, error)
-	Paged  bool // as of collect.Options
-	Now    func() time.Time
+	// Settled, if it is there, is called once, when the first payloads are written.
+	Settled func()
+	Paged   bool // as of collect.Options
+	Now     func() time.Time
 }
 
 // Observer watches a cluster and writes what it sees.
@@ -116,11 +118,15 @@ func (o *Observer) Run(ctx context.Context) {
 		case <-settled:
 			settled = nil
 			o.settle()
+			o.beat()
+			if o.options.Settled != nil {
+				o.options.Settled()
+			}
 		case <-beat.C:
+			o.beat()
 		case <-ctx.Done():
 			return
 		}
-		o.beat()
 	}
 }
 

@@ -109,7 +109,7 @@ type events struct {
 }
 
 func (r reducer) watch(w watch.Interface) watch.Interface {
-	e := &events{to: make(chan watch.Event), over: make(chan struct{})}
+	e := &events{to: make(chan watch.Event, 256), over: make(chan struct{})}
 	e.stop = sync.OnceFunc(func() { close(e.over); w.Stop() })
 	go func() {
 		defer close(e.to)

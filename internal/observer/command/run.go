@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -84,12 +86,13 @@ func run(cmd *cobra.Command, f *runFlags) error {
 	if !f.once && s.Spool.Dir == "" && s.Metrics.Listen == "" {
 		return invalid(errors.New("nothing to do: give --once, --spool DIR or --listen ADDRESS"))
 	}
+	calm := eager()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	clients, err := watcher.New(kubeconfig.Options{Kubeconfig: f.kubeconfig, Context: f.context, Program: "berth-observer", Version: buildVersion()}, wire.Codecs())
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}
-	o, err := observer.New(observer.Options{Clients: clients, Settings: s, Version: buildVersion(), Log: log, Reload: reload, Paged: f.paged})
+	o, err := observer.New(observer.Options{Clients: clients, Settings: s, Version: buildVersion(), Log: log, Reload: reload, Settled: calm, Paged: f.paged})
 	if err != nil {
 		return &codeError{exitNoService, err}
 	}
@@ -117,6 +120,19 @@ func run(cmd *cobra.Command, f *runFlags) error {
 	}
 	o.Run(ctx)
 	return nil
+}
+
+// eager lets memory grow further than usual until the cluster was seen once: what is decoded then is garbage at once,
+// and collecting it seldom costs less. calm is for the time after, in which little happens.
+func eager() (calm func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	usual := debug.SetGCPercent(200)
+	return func() {
+		debug.SetGCPercent(usual)
+		debug.FreeOSMemory()
+	}
 }
 
 func once(ctx context.Context, cmd *cobra.Command, o *observer.Observer, timeout time.Duration) error {
