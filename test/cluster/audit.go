@@ -30,6 +30,9 @@ func (q Request) What() string {
 	return q.Verb + " " + resource
 }
 
+// Denied says whether whoever asked had no right to.
+func (q Request) Denied() bool { return q.Annotations["authorization.k8s.io/decision"] == "forbid" }
+
 // Audited gives the requests whose line in the audit log has a text (a user, a namespace) and that match: each once,
 // when it was answered, and those that go on when they began.
 func (c *Cluster) Audited(t testing.TB, text string, matches func(Request) bool) []Request {
@@ -47,7 +50,7 @@ func (c *Cluster) Audited(t testing.TB, text string, matches func(Request) bool)
 		if !strings.Contains(lines.Text(), text) || json.Unmarshal(lines.Bytes(), &q) != nil {
 			continue
 		}
-		long := q.Verb == "watch"
+		long := q.Verb == "watch" && !q.Denied()
 		if (q.Stage == "ResponseStarted" && long || q.Stage == "ResponseComplete" && !long) && matches(q) {
 			all = append(all, q)
 		}

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -141,24 +139,9 @@ func waitForPods(t testing.TB, c *cluster.Cluster, want int, most time.Duration)
 
 // requests counts those of a user agent, by verb, as the API server has them in its log.
 func requests(t testing.TB, c *cluster.Cluster, agent string) map[string]int {
-	f, err := os.Open(filepath.Join(filepath.Dir(c.Kubeconfig), "logs", "audit.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	n := map[string]int{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var q struct {
-			Stage, Verb, UserAgent string
-		}
-		if !strings.Contains(lines.Text(), agent) || json.Unmarshal(lines.Bytes(), &q) != nil || !strings.HasPrefix(q.UserAgent, agent) {
-			continue
-		}
-		if q.Verb == "watch" && q.Stage == "ResponseStarted" || q.Verb != "watch" && q.Stage == "ResponseComplete" {
-			n[q.Verb]++
-		}
+	for _, q := range c.Audited(t, agent, func(q cluster.Request) bool { return strings.HasPrefix(q.UserAgent, agent) }) {
+		n[q.Verb]++
 	}
 	return n
 }

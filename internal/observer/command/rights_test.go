@@ -1,11 +1,7 @@
 package command
 
 import (
-	"bufio"
-	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,51 +12,16 @@ import (
 	"github.com/berthdev/berth/test/cluster"
 )
 
-// request is what the audit log has of one.
-type request struct {
-	Stage, Verb, UserAgent string
-	User                   struct{ Username string }
-	ObjectRef              struct{ Resource, Subresource, Namespace string }
-	Annotations            map[string]string
-}
-
-// audited gives the requests of the program as a user: each once, when it was answered, and watches when they began.
-func audited(t *testing.T, c *cluster.Cluster, u *user) []request {
+// audited gives the requests of the program as a user.
+func audited(t *testing.T, c *cluster.Cluster, u *user) []cluster.Request {
 	t.Helper()
-	f, err := os.Open(filepath.Join(filepath.Dir(c.Kubeconfig), "logs", "audit.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var all []request
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var q request
-		if !strings.Contains(lines.Text(), u.name) || json.Unmarshal(lines.Bytes(), &q) != nil {
-			continue
-		}
-		if q.User.Username != u.name || !strings.HasPrefix(q.UserAgent, "berth-observer/") {
-			continue
-		}
-		denied := q.Annotations["authorization.k8s.io/decision"] == "forbid"
-		if q.Stage == "ResponseStarted" && q.Verb == "watch" || q.Stage == "ResponseComplete" && (q.Verb != "watch" || denied) {
-			all = append(all, q)
-		}
-	}
-	return all
-}
-
-func (q request) what() string {
-	resource := q.ObjectRef.Resource
-	if q.ObjectRef.Subresource != "" {
-		resource += "/" + q.ObjectRef.Subresource
-	}
-	return q.Verb + " " + resource
+	return c.Audited(t, u.name, func(q cluster.Request) bool {
+		return q.User.Username == u.name && strings.HasPrefix(q.UserAgent, "berth-observer/")
+	})
 }
 
 // held compares requests with rules, both ways: nothing that is not granted, and everything that is.
-func held(t *testing.T, all []request, rules []rbacv1.PolicyRule) {
+func held(t *testing.T, all []cluster.Request, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	granted := map[string]bool{}
 	for _, rule := range rules {
@@ -71,13 +32,13 @@ func held(t *testing.T, all []request, rules []rbacv1.PolicyRule) {
 		}
 	}
 	for _, q := range all {
-		if q.Annotations["authorization.k8s.io/decision"] == "forbid" {
-			t.Errorf("forbidden: %s", q.what())
+		if q.Denied() {
+			t.Errorf("forbidden: %s", q.What())
 		}
-		if _, known := granted[q.what()]; !known {
-			t.Errorf("%s is not granted", q.what())
+		if _, known := granted[q.What()]; !known {
+			t.Errorf("%s is not granted", q.What())
 		}
-		granted[q.what()] = true
+		granted[q.What()] = true
 	}
 	for _, right := range slices.Sorted(maps.Keys(granted)) {
 		if !granted[right] {
@@ -106,7 +67,7 @@ func TestRights(t *testing.T) {
 	}
 	for _, q := range all {
 		if q.Verb != "watch" {
-			t.Errorf("a start does %s", q.what())
+			t.Errorf("a start does %s", q.What())
 		}
 	}
 	paged := runOnce(t, u.kubeconfig, "--paged")
