@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -86,22 +87,18 @@ const (
 	collectPatience = time.Minute
 )
 
-// collect archives what an ended attempt leaves, and then removes its object.
+// collect archives what an ended attempt leaves, and then removes its object. An API server that does not answer now may
+// do so in a moment.
 func (l *loop) collect(ref run.Ref, c run.Command) {
 	if l.archiving[ref] {
 		return
 	}
 	l.archiving[ref] = true
 	l.waits.Go(func() {
-		select {
-		case l.collecting <- struct{}{}:
-		case <-l.ctx.Done():
-			return
+		err := l.keep(ref, c.ID)
+		for wait := time.Second; again(err) && wait < collectPatience && pause(l.ctx, wait); wait *= 2 {
+			err = l.keep(ref, c.ID)
 		}
-		ctx, cancel := context.WithTimeout(l.ctx, collectPatience)
-		err := l.Logs.Collect(ctx, ref, l.source(ref, c.ID, false))
-		cancel()
-		<-l.collecting
 		if l.ctx.Err() != nil {
 			return // the next one to lead reads it again
 		}
@@ -111,6 +108,22 @@ func (l *loop) collect(ref run.Ref, c run.Command) {
 		l.inbox.put(archived{ref})
 	})
 }
+
+// keep archives a log, when it is its turn.
+func (l *loop) keep(ref run.Ref, id string) error {
+	select {
+	case l.collecting <- struct{}{}:
+		defer func() { <-l.collecting }()
+	case <-l.ctx.Done():
+		return l.ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, collectPatience)
+	defer cancel()
+	return l.Logs.Collect(ctx, ref, l.source(ref, id, false))
+}
+
+// again says whether a log that could not be kept may be in a moment. What took all of its time has had it.
+func again(err error) bool { return err != nil && !errors.Is(err, context.DeadlineExceeded) }
 
 // archived goes on with an object whose log is where it stays: it may be kept for a while.
 func (l *loop) archived(ref run.Ref) {

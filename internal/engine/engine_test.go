@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,7 @@ type rig struct {
 	*executortest.Scripted
 	path     string
 	operator *profile.File
+	logs     Logs
 	store    *sqlite.Store
 	stop     func()
 }
@@ -35,7 +38,7 @@ type rig struct {
 const target = "scripted"
 
 func newRig(t *testing.T) *rig {
-	return &rig{T: t, Scripted: executortest.NewScripted(t), path: filepath.Join(t.TempDir(), "berth.db"), operator: profile.Empty()}
+	return &rig{T: t, Scripted: executortest.NewScripted(t), path: filepath.Join(t.TempDir(), "berth.db"), operator: profile.Empty(), logs: noLogs{}}
 }
 
 // noLogs keeps nothing, and reads what there is.
@@ -62,7 +65,7 @@ func (r *rig) begin() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	e, err := New(context.Background(), Options{Store: s, Executor: r.Scripted, Target: target, Logs: noLogs{}, Operator: func() *profile.File { return r.operator }, Holder: "test"})
+	e, err := New(context.Background(), Options{Store: s, Executor: r.Scripted, Target: target, Logs: r.logs, Operator: func() *profile.File { return r.operator }, Holder: "test"})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -270,5 +273,44 @@ func TestStopsAndStarts(t *testing.T) {
 			}
 		}
 		r.stop()
+	}
+}
+
+// refusing keeps no log the first time that it is asked to.
+type refusing struct {
+	noLogs
+	asked *atomic.Int32
+	tries chan error // what came of each
+}
+
+func (f refusing) Collect(ctx context.Context, _ run.Ref, read Source) error {
+	err := errors.New("connection refused")
+	if f.asked.Add(1) > 1 {
+		var r io.ReadCloser
+		if r, err = read(ctx); err == nil {
+			err = r.Close()
+		}
+	}
+	f.tries <- err
+	return err
+}
+
+// A log that can't be had now is asked for again, and its object stays until then.
+func TestLogIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	logs := refusing{asked: &atomic.Int32{}, tries: make(chan error, 2)}
+	r.logs = logs
+	r.begin()
+	r.submit("R1", "steps: [{name: one, run: x}]\n")
+	for i := range 2 {
+		select {
+		case err := <-logs.tries:
+			if (err == nil) != (i == 1) {
+				t.Errorf("try %d: %v", i+1, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("it was asked for %d times", i)
+		}
 	}
 }
