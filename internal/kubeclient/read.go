@@ -1,6 +1,7 @@
 package kubeclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (c *Client) Reader() (*Reader, error) {
 	config := rest.CopyConfig(c.config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	config.NegotiatedSerializer = serializer.NewCodecFactory(readable).WithoutConversion()
+	config.NegotiatedSerializer = serializer.NewCodecFactory(readable()).WithoutConversion()
 	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
 	r := &Reader{c, map[string]rest.Interface{}}
 	for _, where := range resources {
@@ -45,7 +46,7 @@ func (c *Client) Reader() (*Reader, error) {
 			continue
 		}
 		group := rest.CopyConfig(config)
-		group.APIPath, group.GroupVersion = "/apis", &schema.GroupVersion{Group: where.group, Version: where.version}
+		group.APIPath, group.GroupVersion = "/apis", &schema.GroupVersion{Group: where.group, Version: "v1"}
 		if where.group == "" {
 			group.APIPath = "/api"
 		}
@@ -94,41 +95,40 @@ func IsAbsent(err error) bool {
 	return errors.As(err, &answer) && answer.Status().Reason == metav1.StatusReasonNotFound
 }
 
-// kind is where the API has the objects of one kind.
+// kind is where the API has the objects of one kind, in version v1.
 type kind struct {
-	group, version, name string
-	field                string // selector: the only object of the kind that is read
-	list                 func() runtime.Object
+	group, name string
+	list        runtime.Object // an empty one, to be copied
+
+	namespace, field string // of the only object that is read, where not all are: field is a selector
 }
 
 // resources are all that can be read.
 var resources = map[string]kind{
-	"nodes":                  {"", "v1", "nodes", "", func() runtime.Object { return &corev1.NodeList{} }},
-	"pods":                   {"", "v1", "pods", "", func() runtime.Object { return &corev1.PodList{} }},
-	"namespaces":             {"", "v1", "namespaces", "", func() runtime.Object { return &corev1.NamespaceList{} }},
-	"persistentvolumeclaims": {"", "v1", "persistentvolumeclaims", "", func() runtime.Object { return &corev1.PersistentVolumeClaimList{} }},
-	"persistentvolumes":      {"", "v1", "persistentvolumes", "", func() runtime.Object { return &corev1.PersistentVolumeList{} }},
-	"replicationcontrollers": {"", "v1", "replicationcontrollers", "", func() runtime.Object { return &corev1.ReplicationControllerList{} }},
-	"autoscaler status":      {"", "v1", "configmaps", "metadata.name=cluster-autoscaler-status", func() runtime.Object { return &corev1.ConfigMapList{} }},
-	"deployments":            {"apps", "v1", "deployments", "", func() runtime.Object { return &appsv1.DeploymentList{} }},
-	"replicasets":            {"apps", "v1", "replicasets", "", func() runtime.Object { return &appsv1.ReplicaSetList{} }},
-	"statefulsets":           {"apps", "v1", "statefulsets", "", func() runtime.Object { return &appsv1.StatefulSetList{} }},
-	"daemonsets":             {"apps", "v1", "daemonsets", "", func() runtime.Object { return &appsv1.DaemonSetList{} }},
-	"jobs":                   {"batch", "v1", "jobs", "", func() runtime.Object { return &batchv1.JobList{} }},
-	"cronjobs":               {"batch", "v1", "cronjobs", "", func() runtime.Object { return &batchv1.CronJobList{} }},
-	"poddisruptionbudgets":   {"policy", "v1", "poddisruptionbudgets", "", func() runtime.Object { return &policyv1.PodDisruptionBudgetList{} }},
-	"storageclasses":         {"storage.k8s.io", "v1", "storageclasses", "", func() runtime.Object { return &storagev1.StorageClassList{} }},
-	"csinodes":               {"storage.k8s.io", "v1", "csinodes", "", func() runtime.Object { return &storagev1.CSINodeList{} }},
-	"csidrivers":             {"storage.k8s.io", "v1", "csidrivers", "", func() runtime.Object { return &storagev1.CSIDriverList{} }},
-	"volumeattachments":      {"storage.k8s.io", "v1", "volumeattachments", "", func() runtime.Object { return &storagev1.VolumeAttachmentList{} }},
-	"csistoragecapacities":   {"storage.k8s.io", "v1", "csistoragecapacities", "", func() runtime.Object { return &storagev1.CSIStorageCapacityList{} }},
-	"runtimeclasses":         {"node.k8s.io", "v1", "runtimeclasses", "", func() runtime.Object { return &nodev1.RuntimeClassList{} }},
+	"nodes":                  {name: "nodes", list: &corev1.NodeList{}},
+	"pods":                   {name: "pods", list: &corev1.PodList{}},
+	"namespaces":             {name: "namespaces", list: &corev1.NamespaceList{}},
+	"persistentvolumeclaims": {name: "persistentvolumeclaims", list: &corev1.PersistentVolumeClaimList{}},
+	"persistentvolumes":      {name: "persistentvolumes", list: &corev1.PersistentVolumeList{}},
+	"replicationcontrollers": {name: "replicationcontrollers", list: &corev1.ReplicationControllerList{}},
+	"autoscaler status":      {name: "configmaps", list: &corev1.ConfigMapList{}, namespace: metav1.NamespaceSystem, field: "metadata.name=cluster-autoscaler-status"},
+	"deployments":            {group: "apps", name: "deployments", list: &appsv1.DeploymentList{}},
+	"replicasets":            {group: "apps", name: "replicasets", list: &appsv1.ReplicaSetList{}},
+	"statefulsets":           {group: "apps", name: "statefulsets", list: &appsv1.StatefulSetList{}},
+	"daemonsets":             {group: "apps", name: "daemonsets", list: &appsv1.DaemonSetList{}},
+	"jobs":                   {group: "batch", name: "jobs", list: &batchv1.JobList{}},
+	"cronjobs":               {group: "batch", name: "cronjobs", list: &batchv1.CronJobList{}},
+	"poddisruptionbudgets":   {group: "policy", name: "poddisruptionbudgets", list: &policyv1.PodDisruptionBudgetList{}},
+	"storageclasses":         {group: "storage.k8s.io", name: "storageclasses", list: &storagev1.StorageClassList{}},
+	"csinodes":               {group: "storage.k8s.io", name: "csinodes", list: &storagev1.CSINodeList{}},
+	"csidrivers":             {group: "storage.k8s.io", name: "csidrivers", list: &storagev1.CSIDriverList{}},
+	"volumeattachments":      {group: "storage.k8s.io", name: "volumeattachments", list: &storagev1.VolumeAttachmentList{}},
+	"csistoragecapacities":   {group: "storage.k8s.io", name: "csistoragecapacities", list: &storagev1.CSIStorageCapacityList{}},
+	"runtimeclasses":         {group: "node.k8s.io", name: "runtimeclasses", list: &nodev1.RuntimeClassList{}},
 }
 
-// readable has the kinds of resources, and no others: see kube.Scheme.
-var readable = readableScheme()
-
-func readableScheme() *runtime.Scheme {
+// readable has the kinds of resources, and no others: see package kube's Codecs.
+func readable() *runtime.Scheme {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme,
@@ -150,12 +150,10 @@ type lister func(context.Context, metav1.ListOptions) (runtime.Object, error)
 // lister lists a page of a resource; nil if there is no such resource.
 func (r *Reader) lister(name, namespace string) lister {
 	if where, ok := resources[name]; ok {
-		if where.name == "configmaps" {
-			namespace = metav1.NamespaceSystem
-		}
+		namespace = cmp.Or(where.namespace, namespace)
 		return func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			opts.FieldSelector = where.field
-			page := where.list()
+			page := where.list.DeepCopyObject()
 			return page, r.groups[where.group].Get().NamespaceIfScoped(namespace, namespace != "").Resource(where.name).
 				VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(page)
 		}

@@ -44,11 +44,13 @@ func asks(origins []placement.Origin) []Ask {
 			add(AskNode, fmt.Sprintf("%s=%v", p[1].Name, o.Value), o)
 		case len(p) >= 3 && p[0].Name == "affinity" && p[1].Name == "nodeAffinity" && strings.HasPrefix(p[2].Name, "required"):
 			add(AskNode, "required node affinity", o)
-		case len(p) == 5 && (p[0].Name == "containers" || p[0].Name == "initContainers") && p[2].Name == "resources" && p[3].Name == "requests":
+		case len(p) != 5 || p[2].Name != "resources": // of no container's resources
+		case p[3].Name == "requests":
 			add(AskRequest, fmt.Sprintf("%s %v", p[4].Name, o.Value), o)
-		case len(p) == 5 && p[0].Name == "containers" && p[1].Name == "step" && p[3].Name == "limits" && p[4].Name == "memory":
+		case p[3].Name != "limits" || p[0].Name != "containers" || p[1].Name != StepContainer:
+		case p[4].Name == "memory":
 			add(AskLimit, fmt.Sprint(o.Value), o)
-		case len(p) == 5 && p[0].Name == "containers" && p[1].Name == "step" && p[3].Name == "limits" && p[4].Name == "ephemeral-storage":
+		case p[4].Name == "ephemeral-storage":
 			add(AskDisk, fmt.Sprint(o.Value), o)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Scheme has the kinds of the core group. client-go's typed clients bring the kinds of every group that Kubernetes
+// Codecs have the kinds of the core group. client-go's typed clients bring the kinds of every group that Kubernetes
 // has, which would be a third of the program and most of the memory that it takes for a small run.
 var (
-	Scheme     = coreScheme()
-	Codecs     = serializer.NewCodecFactory(Scheme).WithoutConversion()
-	parameters = runtime.NewParameterCodec(Scheme)
+	scheme     = coreScheme()
+	Codecs     = serializer.NewCodecFactory(scheme).WithoutConversion()
+	parameters = runtime.NewParameterCodec(scheme)
 )
 
 func coreScheme() *runtime.Scheme {
