@@ -29,7 +29,7 @@ type Cluster struct {
 	// lifeline is the devplane's standard input. It ends when this closes, and so when this process
 	// is killed.
 	lifeline io.Closer
-	said     *output
+	said     *Output
 }
 
 // New starts a cluster for one test, which may do to it what it likes, and ends it after the test. nodes
@@ -55,28 +55,30 @@ func New(t testing.TB, nodes string, flags ...string) *Cluster {
 
 // Fault breaks a part of the cluster; see `devplane fault`.
 func (c *Cluster) Fault(args ...string) error {
+	_, err := c.devplane(append([]string{"fault"}, args...))
+	return err
+}
+
+func (c *Cluster) devplane(args []string) (string, error) {
 	if c.dir == "" {
-		return fmt.Errorf("fault %s: %s names a cluster that is none", strings.Join(args, " "), KubeconfigKey)
+		return "", fmt.Errorf("devplane %s: %s names a cluster that is none", strings.Join(args, " "), KubeconfigKey)
 	}
-	args = append(append([]string{"fault"}, args...), "--dir", c.dir)
-	if out, err := exec.Command(c.cmd.Path, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("devplane %s: %w\n%s", strings.Join(args, " "), err, out)
+	out, err := exec.Command(c.cmd.Path, append(args, "--dir", c.dir)...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("devplane %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return nil
+	return string(out), err
 }
 
 // Devplane runs another command of the devplane program on the cluster, such as fault, and returns
 // what it printed.
 func (c *Cluster) Devplane(t testing.TB, args ...string) string {
 	t.Helper()
-	if c.dir == "" {
-		t.Fatalf("devplane %s: %s names a cluster that is none", strings.Join(args, " "), KubeconfigKey)
-	}
-	out, err := exec.Command(c.cmd.Path, append(args, "--dir", c.dir)...).CombinedOutput()
+	out, err := c.devplane(args)
 	if err != nil {
-		t.Fatalf("devplane %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatal(err)
 	}
-	return string(out)
+	return out
 }
 
 // start starts a devplane in dir and returns when every node is ready.
@@ -93,7 +95,7 @@ func start(dir, nodes string, flags ...string) (*Cluster, error) {
 		args = append(args, "--require-real") // process nodes in their place would prove nothing
 	}
 	cmd := exec.Command(program, append(args, flags...)...)
-	c := &Cluster{dir: dir, cmd: cmd, said: &output{}}
+	c := &Cluster{dir: dir, cmd: cmd, said: &Output{}}
 	cmd.Stderr = c.said
 	if c.lifeline, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -137,19 +139,19 @@ func (c *Cluster) stop() error {
 	return errors.Join(err, c.leftovers(), os.RemoveAll(c.dir))
 }
 
-// output is a bytes.Buffer that may be read while it is written to.
-type output struct {
+// Output is a bytes.Buffer that may be read while it is written to.
+type Output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (o *output) Write(p []byte) (int, error) {
+func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.b.Write(p)
 }
 
-func (o *output) String() string {
+func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.b.String()

@@ -24,18 +24,24 @@ type shownRun struct {
 	}
 }
 
-// shown asks for a run: the newest one if id is empty.
-func shown(state, id string) (*shownRun, error) {
-	if id == "" {
-		out, err := ask("runs", "--state", state, "-o", "json")
-		if err != nil {
-			return nil, err
-		}
-		var list struct{ Runs []struct{ ID string } }
-		if err := json.Unmarshal(out, &list); err != nil || len(list.Runs) == 0 {
-			return nil, fmt.Errorf("no run: %w\n%s", err, out)
-		}
-		id = list.Runs[0].ID
+// newest asks for the newest run that is on record.
+func newest(state string) (id string, err error) {
+	out, err := ask("runs", "--state", state, "-o", "json")
+	if err != nil {
+		return "", err
+	}
+	var list struct{ Runs []struct{ ID string } }
+	if err := json.Unmarshal(out, &list); err != nil || len(list.Runs) == 0 {
+		return "", fmt.Errorf("no run: %w\n%s", err, out)
+	}
+	return list.Runs[0].ID, nil
+}
+
+// shown asks how the newest run is.
+func shown(state string) (*shownRun, error) {
+	id, err := newest(state)
+	if err != nil {
+		return nil, err
 	}
 	out, err := ask("show", id, "--state", state, "-o", "json")
 	if err != nil {
@@ -54,7 +60,7 @@ func shown(state, id string) (*shownRun, error) {
 //	  exit code 3
 //	  waited: pool_full
 func account(state string, events []run.Entry, mask func(string) string) (string, error) {
-	r, err := shown(state, "")
+	r, err := shown(state)
 	if err != nil {
 		return "", err
 	}

@@ -77,11 +77,7 @@ func patch(s *testscript.TestScript, _ bool, args []string) {
 // deleteObject deletes an object: delete KIND NAME.
 func deleteObject(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)
-	group := ""
-	if strings.HasSuffix(args[0], "Configuration") || strings.Contains(args[0], "Policy") {
-		group = "admissionregistration.k8s.io"
-	}
-	client, err := st.resource(group, args[0])
+	client, err := st.resource("", args[0])
 	s.Check(err)
 	ctx, cancel := st.context()
 	defer cancel()
@@ -109,7 +105,7 @@ func bind(s *testscript.TestScript, _ bool, args []string) {
 // squat creates a pod that has the name of a step's first attempt and is none of Berth's: squat STEP.
 func squat(s *testscript.TestScript, _ bool, args []string) {
 	st := stageOf(s)
-	r, err := shown(s.MkAbs("state"), "")
+	r, err := shown(s.MkAbs("state"))
 	s.Check(err)
 	ctx, cancel := st.context()
 	defer cancel()
@@ -164,13 +160,19 @@ func (s *stage) pod(step string) (*corev1.Pod, error) {
 	return newest, nil
 }
 
-// resource is a client of one kind, in the script's namespace if it has namespaces.
+// resource is a client of one kind, in the script's namespace if it has namespaces. Without a group it is found as kubectl
+// finds it.
 func (s *stage) resource(group, kind string) (dynamic.ResourceInterface, error) {
 	groups, err := restmapper.GetAPIGroupResources(s.cluster.Client.Discovery())
 	if err != nil {
 		return nil, err
 	}
-	found, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+	kinds := restmapper.NewDiscoveryRESTMapper(groups)
+	of, err := kinds.KindFor(schema.GroupVersionResource{Group: group, Resource: strings.ToLower(kind)})
+	if err != nil {
+		return nil, err
+	}
+	found, err := kinds.RESTMapping(of.GroupKind(), of.Version)
 	if err != nil {
 		return nil, err
 	}

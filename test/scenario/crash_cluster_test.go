@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/berthdev/berth/internal/ident"
 	"github.com/berthdev/berth/test/cluster"
@@ -83,18 +82,21 @@ func newPipeline(t testing.TB, c *cluster.Cluster, text string) *pipeline {
 	if err := os.WriteFile(p.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	go p.watch()
+	seen, err := p.watch("") // before there are any
+	if err != nil {
+		t.Fatal(err)
+	}
+	go p.see(seen)
 	return p
 }
 
-// watch sees pods come, whatever becomes of the API server meanwhile.
-func (p *pipeline) watch() {
+func (p *pipeline) watch(from string) (watch.Interface, error) {
+	return p.c.Client.CoreV1().Pods(p.namespace).Watch(p.Context(), metav1.ListOptions{ResourceVersion: from})
+}
+
+// see sees pods come, whatever becomes of the API server meanwhile.
+func (p *pipeline) see(seen watch.Interface) {
 	for from := ""; p.Context().Err() == nil; {
-		seen, err := p.c.Client.CoreV1().Pods(p.namespace).Watch(p.Context(), metav1.ListOptions{ResourceVersion: from})
-		if err != nil {
-			from = "" // it is too old, or nobody answers
-			continue
-		}
 		for e := range seen.ResultChan() {
 			if pod, ok := e.Object.(*corev1.Pod); ok {
 				from = pod.ResourceVersion
@@ -104,6 +106,13 @@ func (p *pipeline) watch() {
 			}
 		}
 		seen.Stop()
+		for p.Context().Err() == nil {
+			var err error
+			if seen, err = p.watch(from); err == nil {
+				break
+			}
+			from = "" // it is too old, or nobody answers
+		}
 	}
 }
 
@@ -116,73 +125,57 @@ func (p *pipeline) saw(pod *corev1.Pod) {
 	p.uids[pod.Name][string(pod.UID)] = true
 }
 
-// berth is the program with its arguments, and where its complaints go.
-func (p *pipeline) berth(args ...string) (*exec.Cmd, *strings.Builder) {
-	cmd := exec.Command("berth", args...)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.Env = append(os.Environ(), "BERTH_OPERATOR=")
-	return cmd, &said
-}
-
-// begin starts a run, or goes on with it.
-func (p *pipeline) begin() (*exec.Cmd, *strings.Builder) {
+// begin starts a run, or goes on with it if it is on record.
+func (p *pipeline) begin() *program {
 	args := []string{"resume", "--state", p.state, "-o", "json"}
-	if !p.recorded() {
+	if _, err := newest(p.state); err != nil {
 		args = []string{"run", p.file, "--kubeconfig", p.c.Kubeconfig, "--namespace", p.namespace, "--state", p.state, "-o", "json"}
 	}
-	cmd, said := p.berth(args...)
-	if err := cmd.Start(); err != nil {
+	berth, err := launch(args, "", nil)
+	if err != nil {
 		p.Fatal(err)
 	}
-	return cmd, said
-}
-
-// recorded says whether there is a run to go on with.
-func (p *pipeline) recorded() bool {
-	cmd, _ := p.berth("runs", "--state", p.state, "-o", "json")
-	var out strings.Builder
-	cmd.Stdout = &out
-	return cmd.Run() == nil && strings.Contains(out.String(), `"id"`)
+	return berth
 }
 
 // killing kills berth at random moments until the run has ended, and says how often it did. Before each kill something
 // else happens, if amid is not nil.
 func (p *pipeline) killing(chance *rand.Rand, most int, amid func()) int {
 	killed := 0
-	for killed < most {
-		cmd, said := p.begin()
+	for ; killed < most; killed++ {
+		berth := p.begin()
 		if amid != nil {
 			amid()
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
 		moment := time.NewTimer(time.Duration(50+chance.IntN(700)) * time.Millisecond)
 		select {
 		case <-moment.C:
-			_ = cmd.Process.Kill()
-			<-ended
-			killed++
+			berth.kill()
 			continue
-		case err := <-ended:
-			if err != nil {
-				p.Fatalf("berth ended by itself: %v\n%s", err, said)
-			}
-			return killed
+		case <-berth.ended:
 		}
+		p.well(berth)
+		return killed
 	}
-	cmd, said := p.begin()
-	if err := cmd.Wait(); err != nil {
-		p.Fatalf("the last berth: %v\n%s", err, said)
-	}
+	berth := p.begin()
+	<-berth.ended
+	p.well(berth)
 	return killed
+}
+
+// well fails the test if a berth that has ended did not end well.
+func (p *pipeline) well(berth *program) {
+	p.Helper()
+	if code := berth.cmd.ProcessState.ExitCode(); code != 0 {
+		p.Fatalf("berth ended by itself, with exit code %d\n%s", code, berth)
+	}
 }
 
 // settled holds a run that has ended to what must be true of it: all its steps succeeded, no attempt had more than one
 // pod, and nothing is left. What others did may have cost attempts, if that is what the test is about.
 func (p *pipeline) settled(steps int, costs bool) {
 	p.Helper()
-	r, err := shown(p.state, "")
+	r, err := shown(p.state)
 	if err != nil {
 		p.Fatal(err)
 	}

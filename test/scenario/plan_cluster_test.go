@@ -79,7 +79,7 @@ func planIsPod(t *testing.T, file string, args []string) {
 	if _, err := second.wait(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := shown(state, "")
+	r, err := shown(state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,13 +126,13 @@ type running struct {
 	t      *testing.T
 	dir    string
 	cmd    *exec.Cmd
-	stderr *output
+	stderr *cluster.Output
 }
 
 // start runs the program until the test ends, writing every second.
 func start(t *testing.T, kubeconfig, config string, args ...string) *running {
 	t.Helper()
-	r := &running{t: t, dir: t.TempDir(), stderr: &output{}}
+	r := &running{t: t, dir: t.TempDir(), stderr: &cluster.Output{}}
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\ninterval: {min: 1s, max: 1h}\n"+config), 0o600); err != nil {
 		t.Fatal(err)
@@ -195,24 +195,6 @@ func (r *running) until(what string, wanted func(*said) bool) *said {
 	}()
 	cluster.Eventually(r.t, what, func() bool { s = r.latest(); return wanted(s) })
 	return s
-}
-
-// output is a bytes.Buffer that may be read while it is written to.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }
 
 // rules reads rules of the chart.
